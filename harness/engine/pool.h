@@ -1,0 +1,35 @@
+// pool.h - threads that wait for work: par_for.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+namespace nyb {
+
+// A fixed set of threads, the caller included. Workers spin briefly after a job, then sleep. One par_for at a time; not
+// reentrant. Every thread runs jobs under MXCSR 0x1F80.
+class Pool {
+ public:
+  explicit Pool(unsigned threads);   // >= 1; threads - 1 are started
+  ~Pool();
+  unsigned threads() const;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  using Body = void (*)(void* ctx, size_t begin, size_t end, unsigned thread);
+  // Calls body over [0, n) in pieces of at most `grain` (>= 1); returns when all are done. body must not throw.
+  void run(size_t n, size_t grain, Body body, void* ctx);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// f(begin, end, thread) over pieces of [0, n). Which thread runs which piece decides no bit of the result.
+template <class F>
+void par_for(Pool& pool, size_t n, size_t grain, F&& f) {
+  using Fn = std::remove_reference_t<F>;
+  pool.run(n, grain, [](void* c, size_t b, size_t e, unsigned t) { (*static_cast<Fn*>(c))(b, e, t); }, &f);
+}
+
+}  // namespace nyb

@@ -1,0 +1,53 @@
+// kern.h - the kernels as the rest of the program sees them: one table of functions, filled by kern_pick.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace nyb {
+
+// 32 quantized activations and what a product needs of them (docs/numerics.md, "Activations").
+struct QxGroup {
+  int8_t q[32];     // -127..127
+  float scale;      // amax / 127
+  float xsum;       // float(sum) * scale
+  int32_t sum;      // of all 32 q
+  int32_t sum_hi;   // of q[16..31]
+};
+static_assert(sizeof(QxGroup) == 48);
+
+enum class Path : uint8_t { ref, avx2, vnni, vnni8, avx512 };
+inline constexpr Path all_paths[] = {Path::ref, Path::avx2, Path::vnni, Path::vnni8, Path::avx512};
+std::string_view path_name(Path p);
+
+// The function table. `body` of a kernel is the path whose code runs it (vnni inherits most of avx2).
+struct KernTable {
+  Path path = Path::ref;
+#define KERNEL(family, name, result, params, args, ...) result(*name) params = nullptr;
+#include "kern/kernels.def"
+#undef KERNEL
+};
+
+// The complete table of one path. Fetching it runs nothing: whether the CPU can run it is cpu_missing's to say.
+const KernTable& kern_table(Path p);
+
+// What the list says of one kernel, for tests, reports and docs.
+struct KernInfo {
+  std::string_view family, name;
+  Path body[5];   // indexed by Path
+};
+std::span<const KernInfo> kern_list();
+
+struct KernChoice {
+  const KernTable* table;
+  std::string reason;   // one phrase for the banner: "best of avx2, avx512", "asked for by --kernel"
+};
+
+// Chooses the path: `asked` (from --kernel), else NYBBLE_KERNEL, else the best that the CPU has, else ref.
+// Throws Error for an unknown name (the valid ones are listed) or a path that the CPU lacks (the missing bits are named).
+struct CpuFeatures;
+KernChoice kern_pick(const CpuFeatures& cpu, std::string_view asked = {}, const char* env = nullptr);
+
+}  // namespace nyb

@@ -1,0 +1,58 @@
+// model.h - a loaded model: a mapped file, checked, with pointers into it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+#include "model/meta.h"
+#include "model/tensor.h"
+
+namespace nyb {
+
+struct ModelShape {
+  uint32_t layers = 0, dim = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, vocab = 0, ctx = 0;
+  uint64_t params = 0;            // true weights, the tied head counted once
+  float norm_eps = 0, attn_scale = 0, rope_factor = 1;
+  std::vector<double> rope_freqs; // head_dim / 2 at most
+};
+
+// Shapes: q [heads*head_dim][dim], k and v [kv_heads*head_dim][dim], o [dim][heads*head_dim], gate and up [ffn][dim], down [dim][ffn].
+struct LayerTensors {
+  const Tensor *attn_norm, *q, *k, *v, *o, *ffn_norm, *gate, *up, *down;
+};
+
+class Model {
+ public:
+  ~Model();
+  ModelShape shape;
+  Meta meta;
+  std::vector<Tensor> tensors;          // in file order
+  std::vector<LayerTensors> layers;
+  const Tensor *embed = nullptr, *out_norm = nullptr;
+  const Tensor* head = nullptr;         // == embed when tied
+  std::string path, name;
+  uint64_t file_bytes = 0;
+  uint64_t checksum = 0;                // XXH3-64 of the header, which holds the hash of table and metadata
+  uint64_t weight_bytes = 0;            // of all tensors
+  std::string type_name;                // "q8", or "q4 (head q8)" where they differ
+
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+ private:
+  friend std::unique_ptr<Model> eng_load(const std::string&);
+  Model() = default;
+  struct Map;
+  std::unique_ptr<Map> map_;
+};
+
+// Maps `path` and checks every field of header, table and metadata against each other and the file's length; reads no
+// tensor. Throws Error: one sentence that names the file, the field or tensor, and the numbers.
+std::unique_ptr<Model> eng_load(const std::string& path);
+
+// Reads every tensor and compares its XXH3-64. Returns the names that differ (empty: the file is whole).
+std::vector<std::string> model_verify(const Model& m);
+
+// Tensor names in a file: "embed", "out_norm", "head" (absent when tied), "layers.N.attn_norm|q|k|v|o|ffn_norm|gate|up|down".
+
+}  // namespace nyb

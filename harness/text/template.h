@@ -1,0 +1,33 @@
+// template.h - from a conversation to ids. The `<|role|>text<|end|>` kind of template: a fixed frame around each message.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+#include "text/tokenizer.h"
+
+namespace nyb {
+
+struct Message {
+  std::string role;      // "system", "user", "assistant"
+  std::string content;   // plain text, whatever it looks like
+};
+
+class ChatTemplate {
+ public:
+  // Recognizes the Jinja text; throws Error saying what was not understood.
+  static ChatTemplate parse(std::string_view jinja, const Tokenizer& tok);
+
+  std::vector<int32_t> start() const;                          // BOS where the template writes one or the file asks for it; one at most
+  std::vector<int32_t> message(const Message& m) const;        // the whole frame around one message
+  std::vector<int32_t> reply_prompt() const;                   // what comes before a reply
+  std::vector<int32_t> reply_end() const;                      // what closes a reply, end id included
+
+ private:
+  const Tokenizer* tok_ = nullptr;
+  bool bos_ = false;
+  std::string before_role_, after_role_, after_text_, prompt_;
+};
+
+}  // namespace nyb
