@@ -1,23 +1,49 @@
 // app.h - what every program shares: how it starts, how it fails, how it is interrupted.
 #pragma once
+#include <atomic>
+#include <chrono>
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
+#include "kern/error.h"
 
 namespace nyb {
 
 // Parses argv into `app` (words like kernel=avx2 become --kernel avx2 first), then runs body. Exit codes: what body returns
 // (0: done); 1 for an Error, printed as one sentence on stderr; 2 for wrong usage, also CLI11's own; 130 when interrupted.
-// Adds --version.
+// A reader of stdout that went away (`| head -1`) ends the program quietly with 0. Adds --version. `app` needs a name.
 int app_run(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 
-// Ctrl+C and SIGTERM set a flag (installed by app_run) that long work looks at; interrupted() tells, interrupt_clear() takes it back.
+// The words of a command line as CLI11 should see them: NAME=VALUE becomes --NAME VALUE where NAME is an option of `app` and
+// the word is not the value of the option before it; --NAME=VALUE becomes two words, so that VALUE may be empty.
+std::vector<std::string> app_words(const CLI::App& app, const std::vector<std::string>& words);
+
+// Wrong usage that only the body can see: exit code 2.
+struct UsageError : Error {
+  using Error::Error;
+};
+
+// Ctrl+C and SIGTERM set a flag (installed by app_run) that long work looks at; interrupted() tells, interrupt_clear() takes it
+// back. A second signal before the flag was taken back ends the process at once with 130; so does SIGTERM, which nothing
+// takes back: after it interrupted() stays true.
 bool interrupted();
 void interrupt_clear();
+const std::atomic<bool>& interrupt_flag();  // the flag itself, for work that knows nothing of programs
 
 // Thrown by work that stopped because interrupted() was set; app_run turns it into exit code 130.
 struct Interrupted {};
+
+// Writes all of it to stdout, unbuffered. Throws Error when it cannot (a full disk); when nobody reads any more, app_run ends
+// the program quietly.
+void out_write(std::string_view text);
+// Writes to stderr; what cannot be written is lost.
+void err_write(std::string_view text);
+
+bool stderr_is_terminal();
+bool stderr_has_colour();  // a terminal, not TERM=dumb, and NO_COLOR unset or empty
 
 // A progress bar on stderr: drawn only where stderr is a terminal; removed when done.
 class Progress {
@@ -25,16 +51,20 @@ class Progress {
   Progress(std::string what, uint64_t total, bool enabled);
   ~Progress();
   void at(uint64_t done);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
 
  private:
   std::string what_;
   uint64_t total_;
   bool on_;
   int last_ = -1;
+  std::chrono::steady_clock::time_point drawn_;
 };
 
-std::string human_bytes(uint64_t n);    // "4.9 MB": decimal units, named as such
-std::string human_count(uint64_t n);    // "4.95M"
-std::string self_folder();              // of the running program's own file
+std::string human_bytes(uint64_t n);             // "4.9 MB": decimal units, named as such
+std::string human_count(uint64_t n);             // "4.95M"
+std::string human_words(std::string_view text);  // text in one line: control characters become \n, \t, \xNN
+std::string self_folder();                       // of the running program's own file
 
 }  // namespace nyb

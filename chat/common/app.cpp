@@ -1,0 +1,123 @@
+// app.cpp - the frame around a program: options in, one sentence and an exit code out.
+#include "common/app.h"
+#include <fmt/format.h>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include "common/signals.h"
+
+namespace nyb {
+namespace {
+
+struct OutputClosed {};
+
+// --name or -n as CLI11 knows it; nullptr where it is none of the program's options.
+const CLI::Option* option_of(const CLI::App& app, const std::string& word) {
+  if (word.size() < 2 || word[0] != '-') return nullptr;
+  if (word[1] != '-' && word.size() != 2) return nullptr;  // -pTEXT carries its value along
+  return app.get_option_no_throw(word);
+}
+
+bool takes_value(const CLI::Option* o) { return o && o->get_items_expected_min() > 0; }
+
+bool option_like(std::string_view name) {
+  if (name.size() < 2) return false;  // a=b is no long option
+  for (const char c : name)
+    if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-') return false;
+  return name[0] >= 'a' && name[0] <= 'z';
+}
+
+// CLI11 writes some of its messages over several lines; one is enough here.
+std::string first_line(std::string s) {
+  if (const size_t end = s.find('\n'); end != std::string::npos) s.resize(end);
+  return s;
+}
+
+int fail(const CLI::App& app, std::string_view what, int code) {
+  err_write(fmt::format("{}: {}\n", app.get_name(), what));
+  return code;
+}
+
+int run_guarded(CLI::App& app, const std::vector<std::string>& words, const std::function<int()>& body) {
+  try {
+    std::vector<std::string> reversed = app_words(app, words);  // CLI11 takes them last first
+    std::reverse(reversed.begin(), reversed.end());
+    app.parse(std::move(reversed));
+    return body();
+  } catch (const CLI::CallForHelp&) {
+    out_write(app.help());
+    return 0;
+  } catch (const CLI::CallForVersion&) {
+    out_write(fmt::format("{} {}\n", app.get_name(), NYB_VERSION));
+    return 0;
+  } catch (const CLI::ParseError& e) {
+    return fail(app, fmt::format("{} (see {} --help)", first_line(e.what()), app.get_name()), 2);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> app_words(const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string> out;
+  bool value = false, rest = false;  // the word before wants this one; after "--" all is positional
+  for (const std::string& w : words) {
+    if (rest || value) {
+      out.push_back(w);
+      value = false;
+      continue;
+    }
+    const size_t eq = w.find('=');
+    if (w == "--") {
+      rest = true;
+      out.push_back(w);
+    } else if (const CLI::Option* o = option_of(app, w)) {
+      value = takes_value(o);
+      out.push_back(w);
+    } else if (eq != std::string::npos && w.compare(0, 2, "--") == 0 && takes_value(option_of(app, w.substr(0, eq)))) {
+      out.push_back(w.substr(0, eq));
+      out.push_back(w.substr(eq + 1));
+    } else if (eq != std::string::npos && option_like(w.substr(0, eq)) && option_of(app, "--" + w.substr(0, eq))) {
+      const std::string name = "--" + w.substr(0, eq);
+      if (takes_value(option_of(app, name))) {
+        out.push_back(name);
+        out.push_back(w.substr(eq + 1));
+      } else {
+        out.push_back(name + w.substr(eq));  // a flag: CLI11 reads --quiet=true
+      }
+    } else {
+      out.push_back(w);
+    }
+  }
+  return out;
+}
+
+int app_run(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
+  fds_open();
+  signals_install();
+  app.set_version_flag("--version", std::string(NYB_VERSION), "Print the version and exit");
+  app.get_formatter()->column_width(28);
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  try {
+    return run_guarded(app, words, body);
+  } catch (const OutputClosed&) { return 0; } catch (const Interrupted&) {
+    return 130;
+  } catch (const UsageError& e) { return fail(app, e.what(), 2); } catch (const Error& e) {
+    return fail(app, e.what(), 1);
+  } catch (const std::bad_alloc&) {
+    return fail(app, "there is not enough memory; a smaller --ctx or a smaller model needs less", 1);
+  } catch (const std::filesystem::filesystem_error& e) {
+    return fail(app, fmt::format("cannot use '{}': {}", e.path1().string(), e.code().message()), 1);
+  } catch (const std::system_error& e) {
+    return fail(app, fmt::format("the system refused: {}", e.code().message()), 1);
+  } catch (const std::exception& e) { return fail(app, fmt::format("unexpected: {}", e.what()), 1); }
+}
+
+void out_write(std::string_view text) {
+  const int error = fd_write(1, text);
+  if (error == EPIPE) throw OutputClosed{};
+  if (error != 0) throw Error(fmt::format("cannot write to standard output: {}", std::strerror(error)));
+}
+
+void err_write(std::string_view text) { (void)fd_write(2, text); }
+
+}  // namespace nyb

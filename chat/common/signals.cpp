@@ -1,0 +1,89 @@
+// signals.cpp - signals, standard files, terminals.
+#include "common/signals.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include "common/app.h"
+
+namespace nyb {
+namespace {
+
+std::atomic<bool> flag{false};
+std::atomic<bool> leaving{false};  // SIGTERM came: no conversation is kept
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+
+extern "C" void on_signal(int sig) {
+  // The work did not look at the flag yet: whoever asks again wants out, whatever it is doing.
+  if (flag.exchange(true)) _exit(130);
+  if (sig == SIGTERM) leaving = true;
+}
+
+}  // namespace
+
+bool interrupted() { return flag; }
+
+void interrupt_clear() {
+  if (!leaving) flag = false;
+}
+
+const std::atomic<bool>& interrupt_flag() { return flag; }
+
+void signals_install() {
+  struct sigaction act {};
+  act.sa_handler = on_signal;
+  sigemptyset(&act.sa_mask);
+  act.sa_flags = 0;  // not SA_RESTART: a read at the prompt must return
+  for (const int sig : {SIGINT, SIGTERM}) {
+    struct sigaction old {};
+    // A shell's background job starts with SIGINT ignored; that stays.
+    if (sigaction(sig, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) continue;
+    sigaction(sig, &act, nullptr);
+  }
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  sigemptyset(&ignore.sa_mask);
+  sigaction(SIGPIPE, &ignore, nullptr);
+}
+
+void fds_open() {
+  for (int fd = 0; fd < 3; ++fd) {
+    if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest free number is fd: the ones below it are open by now.
+    if (open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0) return;
+  }
+}
+
+int fd_write(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = write(fd, text.data(), text.size());
+    if (n > 0) {
+      text.remove_prefix(static_cast<size_t>(n));
+    } else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      pollfd p{fd, POLLOUT, 0};  // somebody made the terminal non-blocking
+      if (poll(&p, 1, -1) < 0 && errno != EINTR) return errno;
+    } else if (n < 0 && errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+bool stderr_is_terminal() {
+  static const bool is = isatty(2) == 1;
+  return is;
+}
+
+bool stderr_has_colour() {
+  static const bool has = [] {
+    const char* term = std::getenv("TERM");
+    const char* no = std::getenv("NO_COLOR");
+    return stderr_is_terminal() && term && *term && std::strcmp(term, "dumb") != 0 && !(no && *no);
+  }();
+  return has;
+}
+
+}  // namespace nyb
