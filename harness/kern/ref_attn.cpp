@@ -1,0 +1,66 @@
+// ref_attn.cpp - attention of one query head over one segment of the cache, and the merge of segments.
+#include "kern/f16.h"
+#include "kern/ref.h"
+#include "kern/ref_mem.h"
+#include "kern/ref_scalar.h"
+
+namespace nyb::ref {
+namespace {
+
+constexpr size_t lanes = 16;  // positions of a block of keys
+
+float cached(const float* base, size_t i) { return get(base, i); }
+float cached(const uint16_t* base, size_t i) { return f16_to_f32(get(base, i)); }
+
+template <class T>
+void score(const float* q, const T* k, float* s, size_t head_dim, size_t blocks, float scale) {
+  for (size_t block = 0; block < blocks; ++block) {
+    float acc[lanes] = {};
+    for (size_t d = 0; d < head_dim; ++d) {
+      const float in = get(q, d);
+      for (size_t t = 0; t < lanes; ++t) acc[t] = fma_once(in, cached(k, (block * head_dim + d) * lanes + t), acc[t]);
+    }
+    for (size_t t = 0; t < lanes; ++t) put(s, block * lanes + t, acc[t] * scale);
+  }
+}
+
+template <class T>
+void mix(const float* p, const T* v, float* o, size_t n, size_t head_dim) {
+  for (size_t d = 0; d < head_dim; ++d) {
+    float acc = 0;
+    for (size_t t = 0; t < n; ++t) acc = fma_once(get(p, t), cached(v, t * head_dim + d), acc);
+    put(o, d, acc);
+  }
+}
+
+}  // namespace
+
+void attn_score_f32(const float* q, const float* k, float* s, size_t head_dim, size_t blocks, float scale) {
+  score(q, k, s, head_dim, blocks, scale);
+}
+
+void attn_score_f16(const float* q, const uint16_t* k, float* s, size_t head_dim, size_t blocks, float scale) {
+  score(q, k, s, head_dim, blocks, scale);
+}
+
+void attn_mix_f32(const float* p, const float* v, float* o, size_t n, size_t head_dim) { mix(p, v, o, n, head_dim); }
+
+void attn_mix_f16(const float* p, const uint16_t* v, float* o, size_t n, size_t head_dim) { mix(p, v, o, n, head_dim); }
+
+void attn_merge(const float* ml, const float* o, float* out, size_t segments, size_t head_dim) {
+  float max = get(ml, 0);
+  for (size_t k = 1; k < segments; ++k) {
+    const float m = get(ml, 2 * k);
+    if (m > max) max = m;
+  }
+  float total = 0;
+  for (size_t k = 0; k < segments; ++k) total = fma_once(exp8_once(get(ml, 2 * k) - max), get(ml, 2 * k + 1), total);
+  const float inv = 1.0f / total;
+  for (size_t d = 0; d < head_dim; ++d) {
+    float acc = 0;
+    for (size_t k = 0; k < segments; ++k) acc = fma_once(exp8_once(get(ml, 2 * k) - max), get(o, k * head_dim + d), acc);
+    put(out, d, acc * inv);
+  }
+}
+
+}  // namespace nyb::ref

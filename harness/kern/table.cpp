@@ -1,0 +1,76 @@
+// table.cpp - the function tables of all paths and the list of kernels, both from kernels.def.
+#include "kern/ref.h"
+
+namespace nyb {
+
+// Only the bodies that a table names have to exist.
+extern "C" {
+#define KERNEL(family, name, result, params, args, ...) \
+  result nyb_##name##_avx2 params;                      \
+  result nyb_##name##_vnni params;                      \
+  result nyb_##name##_vnni8 params;                     \
+  result nyb_##name##_avx512 params;
+#include "kern/kernels.def"
+#undef KERNEL
+}
+
+namespace {
+
+constexpr KernTable ref_table{
+    Path::ref,
+#define KERNEL(family, name, result, params, args, ...) &ref::name,
+#include "kern/kernels.def"
+#undef KERNEL
+};
+
+constexpr KernTable avx2_table{
+    Path::avx2,
+#define KERNEL(family, name, result, params, args, avx2, vnni, vnni8, avx512) &nyb_##name##_##avx2,
+#include "kern/kernels.def"
+#undef KERNEL
+};
+
+constexpr KernTable vnni_table{
+    Path::vnni,
+#define KERNEL(family, name, result, params, args, avx2, vnni, vnni8, avx512) &nyb_##name##_##vnni,
+#include "kern/kernels.def"
+#undef KERNEL
+};
+
+constexpr KernTable vnni8_table{
+    Path::vnni8,
+#define KERNEL(family, name, result, params, args, avx2, vnni, vnni8, avx512) &nyb_##name##_##vnni8,
+#include "kern/kernels.def"
+#undef KERNEL
+};
+
+constexpr KernTable avx512_table{
+    Path::avx512,
+#define KERNEL(family, name, result, params, args, avx2, vnni, vnni8, avx512) &nyb_##name##_##avx512,
+#include "kern/kernels.def"
+#undef KERNEL
+};
+
+constexpr KernInfo infos[] = {
+#define KERNEL(family, name, result, params, args, avx2, vnni, vnni8, avx512) \
+  {#family, #name, {Path::ref, Path::avx2, Path::vnni, Path::vnni8, Path::avx512}},
+#include "kern/kernels.def"
+#undef KERNEL
+};
+
+}  // namespace
+
+const KernTable& kern_table(Path p) {
+  switch (p) {
+    case Path::ref: break;
+    case Path::avx2: return avx2_table;
+    case Path::vnni: return vnni_table;
+    case Path::vnni8: return vnni8_table;
+    case Path::avx512: return avx512_table;
+  }
+  return ref_table;
+}
+
+std::span<const KernInfo> kern_list() { return infos; }
+
+}  // namespace nyb
