@@ -1,5 +1,6 @@
 // engine.h - from token ids to logits.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,7 +20,13 @@ struct EngOptions {
   uint32_t ctx = 0;         // positions in the cache; 0: the model's longest. Throws when above it
   KvType kv = KvType::f32;
   uint32_t chunk = 32;      // prompt tokens a pass works on together; decides no bit
+  // Where given, eng_step looks at it before every chunk and every layer, and throws Cancelled once it is true: another
+  // thread or a signal handler may set it (a lock-free atomic). Whoever sets it takes it back. Must outlive the engine.
+  const std::atomic<bool>* cancel = nullptr;
 };
+
+// Thrown by eng_step because *EngOptions::cancel was true. Not an Error: nothing is wrong. The cache holds pos positions.
+struct Cancelled {};
 
 class Engine {
  public:
@@ -42,8 +49,10 @@ class Engine {
 
 // Runs ids at positions pos, pos+1, ... (pos <= filled(); what the cache held from pos on is replaced), chunk by chunk.
 // `logits` receives vocab floats of the last position, or ids.size() * vocab floats, those of every position, by its size;
-// empty: none are computed. Throws Error: an id outside the vocabulary, more positions than the context (both numbers), or
-// a value that is not finite (naming the layer). After a throw the cache holds pos positions.
+// empty: none are computed. No ids: the cache is cut back to pos positions. Throws Error: an id outside the vocabulary, more
+// positions than the context (both numbers), a value that is not finite or does not fit the cache's type (naming layer, stage
+// and position); throws Cancelled (above). After a throw the cache holds pos positions and the engine can go on from there.
+// Runs under MXCSR 0x1F80 and restores the caller's. Not reentrant: one step at a time on an engine, and on a pool.
 void eng_step(Engine& e, std::span<const int32_t> ids, uint32_t pos, std::span<float> logits);
 
 }  // namespace nyb
