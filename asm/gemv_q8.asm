@@ -1,0 +1,105 @@
+; gemv_q8: y = W x for int8 panels with one f32 scale a row (docs/numerics.md, "Matrix-vector products").
+;   w: panels of sixteen rows, 512 bytes a group of 32 columns: byte [piece c of 8][row of 16][b of 4] = q[row][4c + b], -128..127
+;   row_scale[16 * panels], x[groups], y[16 * panels]; groups and panels may be 0 (no group: y = +0 * row_scale)
+;   Per row, g ascending: I = sum of w * q, exact; acc = fma(float(I), x[g].scale, acc); y = acc * row_scale.
+;   Any alignment; nothing outside these arrays is touched; y overlaps none of them.
+;
+; One panel is in flight: its groups are one stream through memory, and 512 bytes a group keep memory busier than the
+; chain of one fma a group can slow down.
+;
+; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
+;   m0 m1  acc[v], f32         m2 m3  I[v], pieces 0 2 4 6        m4 m5  I[v], pieces 1 3 5 7 (vpdpbusd takes 4 or 5 cycles: two chains)
+;   m6     x's four bytes      m7 m8  scratch of DOT              m9     bias, then x's scale          m15 DOT_C
+;   t0     the group of x      groups the end of x (after its first use)
+%include "abi.inc"
+%include "isa.inc"
+%include "dot.inc"
+
+%macro GEMV_Q8 1
+path_begin %1
+kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
+  DOT_INIT i8
+  lea groups, [3 * groups]
+  shl groups, 4
+  add groups, x
+  test panels, panels
+  jz .done
+.panel:
+  %assign v 0
+  %rep PANEL_VECS
+    %assign acc v
+    vxorps y%[acc], y%[acc], y%[acc]
+    %assign v v + 1
+  %endrep
+  mov t0, x
+  cmp t0, groups
+  je .store
+.group:
+  %assign v 0
+  %rep PANEL_VECS
+    %assign a 2 + v
+    %assign b 4 + v
+    vpxor y%[a], y%[a], y%[a]
+    vpxor y%[b], y%[b], y%[b]
+    %assign v v + 1
+  %endrep
+  %assign c 0
+  %rep 8
+    DOT_X 0, m6, [t0 + 4 * c]
+    %assign v 0
+    %rep PANEL_VECS
+      %assign a 2 + 2 * (c & 1) + v
+      DOT i8, m%[a], [w + 64 * c + VBYTES * v], dot_x0, m7, m8
+      %assign v v + 1
+    %endrep
+    %assign c c + 1
+  %endrep
+  %if dot_bias_i8
+    vpbroadcastd m9, [t0 + 40]              ; sum of the group's q
+    vpslld m9, m9, dot_bias_i8
+  %endif
+  %assign v 0
+  %rep PANEL_VECS
+    %assign a 2 + v
+    %assign b 4 + v
+    vpaddd m%[a], m%[a], m%[b]
+    DOT_END i8, m%[a]
+    %if dot_bias_i8
+      vpsubd m%[a], m%[a], m9
+    %endif
+    vcvtdq2ps m%[a], m%[a]
+    %assign v v + 1
+  %endrep
+  vbroadcastss m9, [t0 + 32]
+  %assign v 0
+  %rep PANEL_VECS
+    %assign acc v
+    %assign a 2 + v
+    vfmadd231ps m%[acc], m%[a], m9
+    %assign v v + 1
+  %endrep
+  add w, 512
+  add t0, 48
+  cmp t0, groups
+  jne .group
+.store:
+  %assign v 0
+  %rep PANEL_VECS
+    %assign acc v
+    vmulps m%[acc], m%[acc], [row_scale + VBYTES * v]
+    vmovups [y + VBYTES * v], m%[acc]
+    %assign v v + 1
+  %endrep
+  add row_scale, 64
+  add y, 64
+  dec panels
+  jnz .panel
+.done:
+  kern_ret
+kern_end
+%endmacro
+
+GEMV_Q8 avx2
+GEMV_Q8 vnni
+GEMV_Q8 vnni8
+GEMV_Q8 avx512
