@@ -11,19 +11,28 @@ namespace nyb::ref {
 // float product or sum can leave double's range. The sum with c is not exact: 2Sum finds what was lost, and the sum is
 // then rounded to odd, which makes the second rounding, to float, the same as a single one: 53 bits are more than the
 // 24 + 2 that this needs, also where the float is subnormal and has fewer.
-inline float fma_once(float a, float b, float c) {
+inline float fma_odd(float a, float b, float c) {
   const double p = static_cast<double>(a) * static_cast<double>(b);
   const double d = c;
   const double s = p + d;
   const double back = s - p;
   const double lost = (p - (s - back)) + (d - back);
-  double odd = s;
-  if (lost > 0 || lost < 0) {  // false also for the NaN that an infinite sum leaves here
-    uint64_t bits = std::bit_cast<uint64_t>(s);
-    if ((bits & 1) == 0) bits += ((lost > 0) == (s > 0)) ? uint64_t{1} : ~uint64_t{0};  // away from zero, or towards it
-    odd = std::bit_cast<double>(bits);
+  uint64_t bits = std::bit_cast<uint64_t>(s);
+  if ((lost > 0 || lost < 0) && (bits & 1) == 0) {                 // false also for the NaN of an infinite sum
+    bits += ((lost > 0) == (s > 0)) ? uint64_t{1} : ~uint64_t{0};  // away from zero, or towards it
   }
-  return static_cast<float>(odd);
+  return static_cast<float>(std::bit_cast<double>(bits));
+}
+
+// The same value, sooner. Rounding twice differs from rounding once only if the double lies exactly between two floats:
+// every midpoint of floats is a double, so the first rounding cannot carry a sum across one. Of a normal float's
+// midpoints the low 29 bits are 1 0000...; everything else, and NaN, takes the long way.
+inline float fma_once(float a, float b, float c) {
+  const double s = static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c);
+  const uint64_t bits = std::bit_cast<uint64_t>(s);
+  constexpr uint64_t least_normal = uint64_t{1023 - 126} << 52;
+  if ((bits & 0x7fffffffffffffffu) >= least_normal && (bits & 0x1fffffffu) != 0x10000000u) return static_cast<float>(s);
+  return fma_odd(a, b, c);
 }
 
 // Nearest integer, ties to even, for |x| < 2^22: at 1.5 * 2^23 the spacing of floats is 1, so the addition rounds.
