@@ -14,12 +14,12 @@ namespace nyb {
 
 enum class KvType { f32, f16 };
 std::string_view kv_name(KvType t);
-KvType kv_parse(std::string_view name);   // throws Error listing the valid ones
+KvType kv_parse(std::string_view name);  // throws Error listing the valid ones
 
 struct EngOptions {
-  uint32_t ctx = 0;         // positions in the cache; 0: the model's longest. Throws when above it
+  uint32_t ctx = 0;  // positions in the cache; 0: the model's longest. Throws when above it
   KvType kv = KvType::f32;
-  uint32_t chunk = 32;      // prompt tokens a pass works on together; decides no bit
+  uint32_t chunk = 32;  // prompt tokens a pass works on together; decides no bit
   // Where given, eng_step looks at it before every chunk and every layer, and throws Cancelled once it is true: another
   // thread or a signal handler may set it (a lock-free atomic). Whoever sets it takes it back. Must outlive the engine.
   const std::atomic<bool>* cancel = nullptr;
@@ -37,8 +37,8 @@ class Engine {
   const KernTable& kern() const;
   uint32_t ctx() const;
   KvType kv() const;
-  size_t kv_bytes() const, work_bytes() const;   // allocated
-  uint32_t filled() const;                       // positions the cache holds
+  size_t kv_bytes() const, work_bytes() const;  // allocated
+  uint32_t filled() const;                      // positions the cache holds
 
  private:
   friend struct EngStep;

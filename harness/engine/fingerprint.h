@@ -7,14 +7,14 @@
 
 namespace nyb {
 
-// XXH3-64 over little-endian f32 logits, position after position.
+// XXH3-64 over little-endian f32 logits, position after position. How they are cut into add() calls does not matter.
 class Fingerprint {
  public:
   Fingerprint();
   ~Fingerprint();
   void add(std::span<const float> logits);
-  uint64_t value() const;
-  std::string hex() const;   // 16 lower-case digits
+  uint64_t value() const;   // of what was added so far; adding can go on
+  std::string hex() const;  // 16 lower-case digits
 
  private:
   struct Impl;

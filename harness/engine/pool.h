@@ -8,16 +8,22 @@ namespace nyb {
 
 // A fixed set of threads, the caller included. Workers spin briefly after a job, then sleep. One par_for at a time; not
 // reentrant. Every thread runs jobs under MXCSR 0x1F80.
+//
+// The caller works too and waits only for pieces that a worker has begun: a sleeping or descheduled worker holds nothing up.
+// Of more threads than CPUs only as many as there are CPUs are awake at once, so asking for too many costs little.
 class Pool {
  public:
-  explicit Pool(unsigned threads);   // >= 1; threads - 1 are started
+  // threads >= 1; threads - 1 are started. cpus: how many may be awake at once; 0: the CPUs that this process may use
+  // (cpus_usable of threads.h). Throws Error when threads is 0 or the system refuses to start one.
+  explicit Pool(unsigned threads, unsigned cpus = 0);
   ~Pool();
   unsigned threads() const;
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   using Body = void (*)(void* ctx, size_t begin, size_t end, unsigned thread);
-  // Calls body over [0, n) in pieces of at most `grain` (>= 1); returns when all are done. body must not throw.
+  // Calls body over [0, n) in pieces of at most `grain` (>= 1); returns when all are done. `thread` is below threads(), and no
+  // two pieces run under one number at a time (so it can index scratch memory). body must not throw.
   void run(size_t n, size_t grain, Body body, void* ctx);
 
  private:
@@ -29,7 +35,8 @@ class Pool {
 template <class F>
 void par_for(Pool& pool, size_t n, size_t grain, F&& f) {
   using Fn = std::remove_reference_t<F>;
-  pool.run(n, grain, [](void* c, size_t b, size_t e, unsigned t) { (*static_cast<Fn*>(c))(b, e, t); }, &f);
+  pool.run(
+      n, grain, [](void* c, size_t b, size_t e, unsigned t) { (*static_cast<Fn*>(c))(b, e, t); }, &f);
 }
 
 }  // namespace nyb

@@ -1,0 +1,186 @@
+// pool.cpp - how work is handed out: one 64-bit ticket that holds the number of pieces and the next one.
+//
+// A thread takes a piece by moving the ticket from (pieces, next) to (pieces, next + 1) with one compare-and-swap. Only after
+// it owns a piece does it read what the job is. A job cannot end, and the next one cannot be written, before each owned piece
+// is counted as done; so what a thread reads belongs to the piece it owns, however late it comes. (That the ticket may have
+// gone round to the same value in between does no harm: the swap then takes a piece of the job that is there now.)
+#include "engine/pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "engine/threads.h"
+#include "kern/error.h"
+#include "kern/mxcsr.h"
+
+namespace nyb {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::microseconds kSpin{100};  // longer than the serial parts of a step, shorter than anyone notices
+constexpr size_t kMaxPieces = UINT32_MAX;        // of one ticket
+
+constexpr bool work_left(uint64_t ticket) { return static_cast<uint32_t>(ticket) < static_cast<uint32_t>(ticket >> 32); }
+
+// True as soon as ready() is; false after kSpin.
+template <class Ready>
+bool spin_until(Ready&& ready) {
+  for (const auto start = Clock::now();;) {
+    for (int i = 0; i < 64; i++) {
+      if (ready()) return true;
+      _mm_pause();
+    }
+    if (Clock::now() - start > kSpin) return false;
+  }
+}
+
+}  // namespace
+
+struct Pool::Impl {
+  // the job; written by the caller while no piece is owned by anyone
+  Body body = nullptr;
+  void* ctx = nullptr;
+  size_t first = 0, end = 0, grain = 1;
+  uint32_t pieces = 0;
+
+  alignas(64) std::atomic<uint64_t> ticket{0};  // pieces << 32 | next
+  alignas(64) std::atomic<uint32_t> done{0};    // pieces finished of this job
+  // `awake` counts the workers that are not asleep and the permits not yet taken; a sleeper needs a permit to get up.
+  alignas(64) std::atomic<uint32_t> awake{0};
+  std::atomic<uint32_t> permits{0};
+  std::atomic<bool> stop{false};
+  uint32_t most_awake = 0;  // workers, the caller not among them
+  std::vector<std::thread> workers;
+
+  // Runs pieces until none is left; how many it ran.
+  uint32_t run_pieces(unsigned thread) {
+    uint32_t ran = 0;
+    uint64_t t = ticket.load(std::memory_order_relaxed);
+    while (work_left(t)) {
+      // acquire: the caller's writes of the job are seen; the swaps of others in between keep that order
+      if (!ticket.compare_exchange_weak(t, t + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+        _mm_pause();
+        continue;
+      }
+      const size_t begin = first + static_cast<uint32_t>(t) * grain;
+      body(ctx, begin, std::min(end - begin, grain) + begin, thread);
+      ran++;
+      t = ticket.load(std::memory_order_relaxed);
+    }
+    return ran;
+  }
+
+  void help(unsigned thread) {
+    if (!work_left(ticket.load(std::memory_order_relaxed))) return;
+    const MxcsrScope scope;
+    // The pieces a thread ran are counted together, and until then hold the job open.
+    const uint32_t ran = run_pieces(thread);
+    if (ran == 0) return;
+    const uint32_t all = pieces;
+    if (done.fetch_add(ran, std::memory_order_acq_rel) + ran == all) done.notify_one();
+  }
+
+  void work(unsigned thread) {
+    const auto ready = [this] { return work_left(ticket.load(std::memory_order_relaxed)) || stop.load(std::memory_order_relaxed); };
+    while (!stop.load(std::memory_order_acquire)) {
+      help(thread);
+      if (!too_many_awake() && spin_until(ready)) continue;
+      sleep();
+    }
+  }
+
+  bool too_many_awake() const { return awake.load(std::memory_order_relaxed) > most_awake; }
+
+  void sleep() {
+    // This and the caller's publish-then-count are both sequentially consistent: one of the two sees the other.
+    awake.fetch_sub(1, std::memory_order_seq_cst);
+    if (work_left(ticket.load(std::memory_order_seq_cst)) && awake.load(std::memory_order_relaxed) < most_awake) {
+      awake.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    for (;;) {
+      uint32_t p = permits.load(std::memory_order_acquire);
+      while (p > 0)
+        if (permits.compare_exchange_weak(p, p - 1, std::memory_order_acquire)) return;
+      permits.wait(0, std::memory_order_acquire);
+    }
+  }
+
+  void wake(uint32_t wanted) {
+    const uint32_t up = awake.load(std::memory_order_seq_cst);
+    if (up >= wanted) return;
+    const uint32_t more = wanted - up;
+    awake.fetch_add(more, std::memory_order_relaxed);
+    permits.fetch_add(more, std::memory_order_release);
+    for (uint32_t i = 0; i < more; i++) permits.notify_one();
+  }
+
+  // One ticket's worth: [first, end) in count pieces, with the workers' help.
+  void publish(size_t from, size_t to, size_t g, uint32_t count, Body f, void* c) {
+    body = f;
+    ctx = c;
+    first = from;
+    end = to;
+    grain = g;
+    pieces = count;
+    done.store(0, std::memory_order_relaxed);
+    ticket.store(static_cast<uint64_t>(count) << 32, std::memory_order_seq_cst);
+    wake(std::min(count - 1, most_awake));
+    const uint32_t mine = run_pieces(0);
+    uint32_t have = done.fetch_add(mine, std::memory_order_acq_rel) + mine;
+    if (have == count) return;
+    if (spin_until([&] { return done.load(std::memory_order_acquire) == count; })) return;
+    while ((have = done.load(std::memory_order_acquire)) != count) done.wait(have, std::memory_order_acquire);
+  }
+
+  void shut() {
+    stop.store(true, std::memory_order_release);
+    permits.fetch_add(static_cast<uint32_t>(workers.size()), std::memory_order_release);
+    permits.notify_all();
+    for (std::thread& w : workers) w.join();
+    workers.clear();
+  }
+};
+
+Pool::Pool(unsigned threads, unsigned cpus) : impl_(std::make_unique<Impl>()) {
+  if (threads == 0) throw Error("a pool needs at least 1 thread, not 0");
+  if (cpus == 0) cpus = threads > 1 ? cpus_usable() : 1;
+  impl_->most_awake = std::min(threads, cpus) - 1;
+  impl_->awake = threads - 1;
+  impl_->workers.reserve(threads - 1);
+  try {
+    for (unsigned i = 1; i < threads; i++) impl_->workers.emplace_back([this, i] { impl_->work(i); });
+  } catch (const std::system_error& e) {
+    const size_t started = impl_->workers.size() + 1;
+    impl_->shut();
+    throw Error("the system starts only " + std::to_string(started) + " of " + std::to_string(threads) + " threads (" +
+                e.code().message() + "): ask for fewer with --threads");
+  }
+}
+
+Pool::~Pool() { impl_->shut(); }
+
+unsigned Pool::threads() const { return static_cast<unsigned>(impl_->workers.size()) + 1; }
+
+void Pool::run(size_t n, size_t grain, Body body, void* ctx) {
+  if (n == 0) return;
+  grain = std::max<size_t>(grain, 1);
+  const MxcsrScope scope;
+  if (impl_->workers.empty() || impl_->most_awake == 0 || n <= grain) {  // nobody to share with: no atomics
+    for (size_t b = 0; b < n; b += std::min(grain, n - b)) body(ctx, b, b + std::min(grain, n - b), 0);
+    return;
+  }
+  const size_t round = grain > SIZE_MAX / kMaxPieces ? n : grain * kMaxPieces;  // more pieces than a ticket holds: in rounds
+  for (size_t b = 0; b < n;) {
+    const size_t e = n - b > round ? b + round : n;
+    impl_->publish(b, e, grain, static_cast<uint32_t>((e - b - 1) / grain + 1), body, ctx);
+    b = e;
+  }
+}
+
+}  // namespace nyb

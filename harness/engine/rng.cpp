@@ -1,0 +1,33 @@
+// rng.cpp - xoshiro256** and splitmix64 (Blackman and Vigna's, public domain), as numerics.md fixes them.
+#include "engine/sampler.h"
+
+namespace nyb {
+namespace {
+
+uint64_t splitmix64(uint64_t& x) {
+  uint64_t z = x += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+uint64_t rotl(uint64_t x, int k) { return x << k | x >> (64 - k); }
+
+}  // namespace
+
+Rng::Rng(uint64_t seed) {
+  for (uint64_t& s : s_) s = splitmix64(seed);
+}
+
+uint64_t Rng::next() {
+  const uint64_t result = rotl(s_[1] * 5, 7) * 9, t = s_[1] << 17;
+  s_[2] ^= s_[0];
+  s_[3] ^= s_[1];
+  s_[1] ^= s_[2];
+  s_[0] ^= s_[3];
+  s_[2] ^= t;
+  s_[3] = rotl(s_[3], 45);
+  return result;
+}
+
+}  // namespace nyb
