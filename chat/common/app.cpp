@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <new>
 #include "common/signals.h"
+#include "engine/engine.h"
 
 namespace nyb {
 namespace {

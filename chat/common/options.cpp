@@ -1,0 +1,52 @@
+// options.cpp - checked option values.
+#include "common/options.h"
+#include <fmt/format.h>
+#include <charconv>
+#include <cmath>
+#include "common/app.h"
+
+namespace nyb {
+
+std::optional<uint64_t> parse_whole(std::string_view text, uint64_t high) {
+  uint64_t v = 0;
+  const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (ec != std::errc() || end != text.data() + text.size() || v > high) return std::nullopt;
+  return v;
+}
+
+CLI::Option* opt_text(CLI::App& app, const std::string& name, const std::function<void(const std::string&)>& set,
+                      const std::string& help) {
+  return app.add_option_function<std::string>(
+      name,
+      [set](const std::string& s) {
+        try {
+          set(s);
+        } catch (const Error& e) { throw CLI::ValidationError(e.what()); }
+      },
+      help);
+}
+
+CLI::Option* opt_float(CLI::App& app, const std::string& name, float& value, float low, float high, const std::string& help) {
+  const auto set = [=, &value](const std::string& s) {
+    const std::string_view digits = s.size() > 1 && s[0] == '+' ? std::string_view(s).substr(1) : std::string_view(s);
+    float v = 0;
+    const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), v);
+    if (ec != std::errc() || end != digits.data() + digits.size() || !std::isfinite(v) || v < low || v > high)
+      throw Error(fmt::format("{} takes a number from {} to {}, not '{}'", name, low, high, human_words(s)));
+    value = v;
+  };
+  return opt_text(app, name, set, help)->type_name("X")->default_str(fmt::format("{}", value));
+}
+
+CLI::Option* opt_whole(CLI::App& app, const std::string& name, uint64_t low, uint64_t high,
+                       const std::function<void(uint64_t)>& set, const std::string& help) {
+  const auto read = [=](const std::string& s) {
+    const std::optional<uint64_t> v = parse_whole(s, high);
+    if (!v || *v < low)
+      throw Error(fmt::format("{} takes a whole number from {} to {}, not '{}'", name, low, high, human_words(s)));
+    set(*v);
+  };
+  return opt_text(app, name, read, help)->type_name("N");
+}
+
+}  // namespace nyb

@@ -1,0 +1,26 @@
+// options.h - options whose values are numbers or words of a list, checked where they are parsed; the same messages everywhere.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace nyb {
+
+// A number, decimal point whatever the locale; NaN, infinities and what lies outside [low, high] are wrong usage.
+CLI::Option* opt_float(CLI::App& app, const std::string& name, float& value, float low, float high, const std::string& help);
+
+// A whole number in [low, high], decimal.
+CLI::Option* opt_whole(CLI::App& app, const std::string& name, uint64_t low, uint64_t high,
+                       const std::function<void(uint64_t)>& set, const std::string& help);
+
+// Text that `set` reads; an Error it throws is wrong usage.
+CLI::Option* opt_text(CLI::App& app, const std::string& name, const std::function<void(const std::string&)>& set,
+                      const std::string& help);
+
+// All of `text` as a decimal whole number up to `high`; nullopt for anything else.
+std::optional<uint64_t> parse_whole(std::string_view text, uint64_t high = UINT64_MAX);
+
+}  // namespace nyb
