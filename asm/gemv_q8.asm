@@ -8,8 +8,8 @@
 ; chain of one fma a group can slow down.
 ;
 ; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
-;   m0 m1  acc[v], f32         m2 m3  I[v], pieces 0 2 4 6        m4 m5  I[v], pieces 1 3 5 7 (vpdpbusd takes 4 or 5 cycles: two chains)
-;   m6     x's four bytes      m7 m8  scratch of DOT              m9     bias, then x's scale          m15 DOT_C
+;   m0 m1  acc[v], f32         m2 m3  I[v], pieces 0 2 4 6            m4 m5  I[v], pieces 1 3 5 7
+;   m6     x's four bytes      m7 m8  scratch of DOT                m9     bias, then x's scale    m15  DOT_C
 ;   t0     the group of x      groups the end of x (after its first use)
 %include "abi.inc"
 %include "isa.inc"
@@ -25,12 +25,8 @@ kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
   test panels, panels
   jz .done
 .panel:
-  %assign v 0
-  %rep PANEL_VECS
-    %assign acc v
-    vxorps y%[acc], y%[acc], y%[acc]
-    %assign v v + 1
-  %endrep
+  vxorps x0, x0, x0
+  vxorps x1, x1, x1
   mov t0, x
   cmp t0, groups
   je .store
@@ -39,8 +35,8 @@ kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
   %rep PANEL_VECS
     %assign a 2 + v
     %assign b 4 + v
-    vpxor y%[a], y%[a], y%[a]
-    vpxor y%[b], y%[b], y%[b]
+    vpxor x%[a], x%[a], x%[a]
+    vpxor x%[b], x%[b], x%[b]
     %assign v v + 1
   %endrep
   %assign c 0
@@ -62,8 +58,7 @@ kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
   %rep PANEL_VECS
     %assign a 2 + v
     %assign b 4 + v
-    vpaddd m%[a], m%[a], m%[b]
-    DOT_END i8, m%[a]
+    DOT_JOIN i8, m%[a], m%[b]
     %if dot_bias_i8
       vpsubd m%[a], m%[a], m9
     %endif

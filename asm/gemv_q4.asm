@@ -1,0 +1,118 @@
+; gemv_q4: y = W x for int4 panels with an f16 scale a row and group (docs/numerics.md, "Matrix-vector products").
+;   w: panels of sixteen rows, 288 bytes a group of 32 columns: byte [piece c of 4][row of 16][b of 4] =
+;      n[row][4c + b] | n[row][16 + 4c + b] << 4, n the weight plus 8; then the rows' sixteen f16 scales (finite)
+;   x[groups], y[16 * panels]; groups and panels may be 0 (no group: y = +0)
+;   Per row, g ascending: I = sum of (n - 8) * q, exact; acc = fma(float(I), wscale * x[g].scale, acc); y = acc.
+;   Any alignment; nothing outside these arrays is touched; y overlaps none of them.
+;
+; A piece is two: the low nibbles meet q[4c ..], the high ones q[16 + 4c ..].
+;
+;     bits of a 32-bit lane, its row's:    31..28  27..24  23..20  19..16  15..12  11..8   7..4    3..0
+;     column 4c +                          16+3    3       16+2    2       16+1    1       16      0
+;
+; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
+;   m0 m1  acc[v], f32         m2 m3  I[v], low nibbles           m4 m5  I[v], high nibbles
+;   m6 m7  x's four bytes, low and high                           m8     a piece         m9 m10  scratch
+;   m11    8 * sum of x, then x's scale                           m14    0x0f bytes      m15     DOT_C
+;   t0     the group of x      groups the end of x (after its first use)
+%include "abi.inc"
+%include "isa.inc"
+%include "dot.inc"
+
+%macro GEMV_Q4 1
+path_begin %1
+kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
+  DOT_INIT u4
+  splat 14, 0x0f0f0f0f
+  lea groups, [3 * groups]
+  shl groups, 4
+  add groups, x
+  test panels, panels
+  jz .done
+.panel:
+  vxorps x0, x0, x0
+  vxorps x1, x1, x1
+  mov t0, x
+  cmp t0, groups
+  je .store
+.group:
+  %assign v 0
+  %rep PANEL_VECS
+    %assign a 2 + v
+    %assign b 4 + v
+    vpxor x%[a], x%[a], x%[a]
+    vpxor x%[b], x%[b], x%[b]
+    %assign v v + 1
+  %endrep
+  %assign c 0
+  %rep 4
+    DOT_X 0, m6, [t0 + 4 * c]
+    DOT_X 1, m7, [t0 + 16 + 4 * c]
+    %assign v 0
+    %rep PANEL_VECS
+      %assign a 2 + v
+      %assign b 4 + v
+      vmovups m8, [w + 64 * c + VBYTES * v]
+      NIBBLES m8, m9
+      DOT u4, m%[a], m9, dot_x0, m9, m10
+      DOT u4, m%[b], m8, dot_x1, m8, m10
+      %assign v v + 1
+    %endrep
+    %assign c c + 1
+  %endrep
+  vpbroadcastd m11, [t0 + 40]               ; sum of the group's q
+  vpslld m11, m11, dot_bias_u4
+  %assign v 0
+  %rep PANEL_VECS
+    %assign a 2 + v
+    %assign b 4 + v
+    DOT_JOIN u4, m%[a], m%[b]
+    vpsubd m%[a], m%[a], m11
+    vcvtdq2ps m%[a], m%[a]
+    %assign v v + 1
+  %endrep
+  vbroadcastss m11, [t0 + 32]
+  %assign v 0
+  %rep PANEL_VECS
+    %assign acc v
+    %assign a 2 + v
+    vcvtph2ps m8, [w + 256 + VBYTES / 2 * v]
+    vmulps m8, m8, m11
+    vfmadd231ps m%[acc], m%[a], m8
+    %assign v v + 1
+  %endrep
+  add w, 288
+  add t0, 48
+  cmp t0, groups
+  jne .group
+.store:
+  %assign v 0
+  %rep PANEL_VECS
+    %assign acc v
+    vmovups [y + VBYTES * v], m%[acc]
+    %assign v v + 1
+  %endrep
+  add y, 64
+  dec panels
+  jnz .panel
+.done:
+  kern_ret
+kern_end
+%endmacro
+
+; [in] %1 bytes of two nibbles -> [out] %2 the low ones, %1 the high ones. m14 is 0x0f
+%macro NIBBLES 2
+  %if ISA_512
+    vpandd %2, %1, m14
+    vpsrlw %1, %1, 4
+    vpandd %1, %1, m14
+  %else
+    vpand %2, %1, m14
+    vpsrlw %1, %1, 4
+    vpand %1, %1, m14
+  %endif
+%endmacro
+
+GEMV_Q4 avx2
+GEMV_Q4 vnni
+GEMV_Q4 avx512
