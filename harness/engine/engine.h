@@ -5,16 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string_view>
+#include "engine/kv_cache.h"
 #include "engine/pool.h"
 #include "kern/kern.h"
 #include "model/model.h"
 
 namespace nyb {
-
-enum class KvType { f32, f16 };
-std::string_view kv_name(KvType t);
-KvType kv_parse(std::string_view name);  // throws Error listing the valid ones
 
 struct EngOptions {
   uint32_t ctx = 0;  // positions in the cache; 0: the model's longest. Throws when above it

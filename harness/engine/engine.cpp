@@ -1,0 +1,99 @@
+// engine.cpp - an engine's memory, and a step cut into chunks.
+#include "engine/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/engine_impl.h"
+#include "engine/step.h"
+#include "kern/error.h"
+#include "kern/mxcsr.h"
+
+namespace nyb {
+namespace {
+
+EngOptions checked(const ModelShape& shape, EngOptions o) {
+  if (o.ctx == 0) o.ctx = shape.ctx;
+  if (o.ctx > shape.ctx)
+    throw Error(
+        fmt::format("a context of {} positions is more than this model's {}: give --ctx {} or less", o.ctx, shape.ctx, shape.ctx));
+  o.chunk = std::clamp(o.chunk, 1u, o.ctx);
+  return o;
+}
+
+size_t panel_rows(size_t rows) { return panels_of(rows) * kPanelRows; }
+
+}  // namespace
+
+Engine::Impl::Impl(const Model& m, const KernTable& kt, Pool& p, const EngOptions& o)
+    : model(m),
+      shape(m.shape),
+      kern(kt),
+      pool(p),
+      opt(checked(m.shape, o)),
+      cache(shape, opt.ctx, opt.kv),
+      rope(shape, opt.ctx),
+      x(opt.chunk, panel_rows(shape.dim)),
+      norm(opt.chunk, panel_rows(shape.dim)),
+      q(opt.chunk, panel_rows(size_t{shape.heads} * shape.head_dim)),
+      k(opt.chunk, panel_rows(size_t{shape.kv_heads} * shape.head_dim)),
+      v(opt.chunk, panel_rows(size_t{shape.kv_heads} * shape.head_dim)),
+      att(opt.chunk, panel_rows(size_t{shape.heads} * shape.head_dim)),
+      gate(opt.chunk, panel_rows(shape.ffn)),
+      up(opt.chunk, panel_rows(shape.ffn)),
+      groups(opt.chunk, groups_of(std::max({size_t{shape.dim}, size_t{shape.heads} * shape.head_dim, size_t{shape.ffn}}))) {
+  for (unsigned t = 0; t < pool.threads(); t++) attn.emplace_back(shape.heads / shape.kv_heads, opt.ctx, shape.head_dim);
+}
+
+size_t Engine::Impl::work_bytes() const {
+  size_t n = rope.bytes() + x.bytes() + norm.bytes() + q.bytes() + k.bytes() + v.bytes() + att.bytes() + gate.bytes() + up.bytes() +
+             groups.bytes();
+  for (const AttnScratch& a : attn) n += a.bytes();
+  return n;
+}
+
+Engine::Engine(const Model& model, const KernTable& kern, Pool& pool, const EngOptions& opt)
+    : impl_(std::make_unique<Impl>(model, kern, pool, opt)) {}
+Engine::~Engine() = default;
+
+const Model& Engine::model() const { return impl_->model; }
+const KernTable& Engine::kern() const { return impl_->kern; }
+uint32_t Engine::ctx() const { return impl_->opt.ctx; }
+KvType Engine::kv() const { return impl_->opt.kv; }
+size_t Engine::kv_bytes() const { return impl_->cache.bytes(); }
+size_t Engine::work_bytes() const { return impl_->work_bytes(); }
+uint32_t Engine::filled() const { return impl_->filled; }
+
+void eng_step(Engine& e, std::span<const int32_t> ids, uint32_t pos, std::span<float> logits) {
+  const MxcsrScope scope;
+  Engine::Impl& m = *e.impl_;
+  const size_t n = ids.size(), vocab = m.shape.vocab;
+  if (pos > m.filled) throw Error(fmt::format("position {} does not follow the {} that the cache holds", pos, m.filled));
+  m.filled = pos;  // and so it stays if anything below throws
+  if (n > m.opt.ctx - pos)
+    throw Error(
+        fmt::format("{} tokens after {} positions make {}, but the context holds {}: shorten the text or give a larger --ctx", n,
+                    pos, n + pos, m.opt.ctx));
+  for (size_t i = 0; i < n; i++)
+    if (ids[i] < 0 || static_cast<size_t>(ids[i]) >= vocab)
+      throw Error(fmt::format("token id {} at position {} is outside the vocabulary of {}", ids[i], pos + i, vocab));
+  const bool every = n > 1 && logits.size() == n * vocab;
+  if (!logits.empty() && !every && (n == 0 || logits.size() != vocab))
+    throw Error(fmt::format("room for {} logits is neither one position's {} nor all {}", logits.size(), vocab, n * vocab));
+
+  m.rope.extend(pos + n);
+  EngStep step{m};
+  for (size_t done = 0; done < n;) {
+    const size_t tokens = std::min<size_t>(m.opt.chunk, n - done);
+    step.chunk(ids.subspan(done, tokens), pos + done);
+    if (every)
+      step.logits(0, tokens, logits.subspan(done * vocab, tokens * vocab));
+    else if (!logits.empty() && done + tokens == n)
+      step.logits(tokens - 1, 1, logits);
+    done += tokens;
+  }
+  m.filled = static_cast<uint32_t>(pos + n);
+}
+
+}  // namespace nyb

@@ -1,0 +1,86 @@
+// kv_cache.cpp - layout and type of the cache; the arithmetic is the kernels'.
+#include "engine/kv_cache.h"
+
+#include <cstring>
+
+namespace nyb {
+namespace {
+
+constexpr size_t kBlock = 16;
+
+// Element d of the row goes to lane `lane` of row d of the block.
+template <class T>
+void scatter(const T* row, T* block, size_t lane, size_t dim) {
+  for (size_t d = 0; d < dim; d++) block[d * kBlock + lane] = row[d];
+}
+
+template <class T>
+T* as(uint8_t* p) {
+  return reinterpret_cast<T*>(p);
+}
+template <class T>
+const T* as(const uint8_t* p) {
+  return reinterpret_cast<const T*>(p);
+}
+
+}  // namespace
+
+std::string_view kv_name(KvType t) { return t == KvType::f16 ? "f16" : "f32"; }
+
+KvType kv_parse(std::string_view name) {
+  for (const KvType t : {KvType::f32, KvType::f16})
+    if (name == kv_name(t)) return t;
+  throw Error("cache type \"" + std::string(name) + "\" is unknown: choose f32 or f16");
+}
+
+KvCache::KvCache(const ModelShape& shape, uint32_t ctx, KvType type)
+    : type_(type),
+      size_(type == KvType::f16 ? sizeof(uint16_t) : sizeof(float)),
+      heads_(shape.kv_heads),
+      dim_(shape.head_dim),
+      positions_(round_up(ctx, kBlock)),
+      keys_("the KV cache (give a smaller --ctx)", {shape.layers, heads_, positions_, dim_, size_}),
+      values_("the KV cache (give a smaller --ctx)", {shape.layers, heads_, positions_, dim_, size_}) {}
+
+size_t KvCache::key_at(size_t layer, size_t head, size_t pos) const {
+  return ((layer * heads_ + head) * positions_ + pos / kBlock * kBlock) * dim_ * size_;
+}
+
+size_t KvCache::value_at(size_t layer, size_t head, size_t pos) const {
+  return ((layer * heads_ + head) * positions_ + pos) * dim_ * size_;
+}
+
+bool KvCache::store(const KernTable& kern, size_t layer, size_t pos, const float* k, const float* v, uint16_t* scratch) {
+  uint32_t bad = 0;
+  for (size_t h = 0; h < heads_; h++, k += dim_, v += dim_) {
+    uint8_t *block = keys_.at(key_at(layer, h, pos)), *row = values_.at(value_at(layer, h, pos));
+    if (type_ == KvType::f32) {
+      scatter(k, as<float>(block), pos % kBlock, dim_);
+      std::memcpy(row, v, dim_ * size_);
+    } else {
+      bad |= kern.f32_to_f16(k, scratch, dim_);
+      scatter(scratch, as<uint16_t>(block), pos % kBlock, dim_);
+      bad |= kern.f32_to_f16(v, as<uint16_t>(row), dim_);
+    }
+  }
+  return bad == 0;
+}
+
+void KvCache::score(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t blocks, const float* q, float* s,
+                    float scale) const {
+  const uint8_t* k = keys_.at(key_at(layer, head, pos));
+  if (type_ == KvType::f32)
+    kern.attn_score_f32(q, as<float>(k), s, dim_, blocks, scale);
+  else
+    kern.attn_score_f16(q, as<uint16_t>(k), s, dim_, blocks, scale);
+}
+
+void KvCache::mix(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t n, const float* p, float* o) const {
+  const uint8_t* v = values_.at(value_at(layer, head, pos));
+  if (type_ == KvType::f32)
+    kern.attn_mix_f32(p, as<float>(v), o, n, dim_);
+  else
+    kern.attn_mix_f16(p, as<uint16_t>(v), o, n, dim_);
+}
+
+}  // namespace nyb

@@ -1,0 +1,187 @@
+// step.cpp - a layer, stage by stage; every stage is one par_for, and between two of them nothing is computed.
+#include "engine/step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "kern/error.h"
+
+namespace nyb {
+
+void EngStep::Fault::mark(size_t token) {
+  size_t seen = token_.load(std::memory_order_relaxed);
+  while (token < seen && !token_.compare_exchange_weak(seen, token, std::memory_order_relaxed)) {}
+}
+
+void EngStep::fail(const char* what, size_t token) const {
+  const std::string where = layer_ < m.shape.layers ? fmt::format("layer {}", layer_) : "after the last layer";
+  throw Error(fmt::format("{}: {} (position {}): the model's weights are damaged or too large", where, what, pos_ + token));
+}
+
+void EngStep::check_cancel() const {
+  if (m.opt.cancel && m.opt.cancel->load(std::memory_order_relaxed)) throw Cancelled{};
+}
+
+// Enough pieces that a slow thread does not hold the others up, few enough that handing them out costs nothing.
+size_t EngStep::grain(size_t units) const {
+  const size_t pieces = m.pool.threads() == 1 ? 1 : size_t{m.pool.threads()} * 4;
+  return (units + pieces - 1) / pieces;
+}
+
+MatIn EngStep::input(Rows<float>& values) { return {values[0], values.stride(), m.groups[0], m.groups.stride()}; }
+
+// Makes a vector ready for products: quantized where a matrix takes groups. Checks it either way.
+bool EngStep::prepare(const float* values, QxGroup* out, size_t n, bool groups) const {
+  if (groups) return m.kern.qx_vec(values, out, n) == 0;
+  float ignored;
+  return m.kern.vec_max(values, &ignored, n) == 0;
+}
+
+void EngStep::normalize(const Tensor& weight, size_t first, size_t count, bool groups, const char* where) {
+  Fault sum, value;
+  par_for(m.pool, count, 1, [&](size_t b, size_t e, unsigned) {
+    for (size_t t = b + first; t < e + first; t++) {
+      if (m.kern.rmsnorm(m.x[t], weight.vec(), m.norm[t], m.shape.dim, m.shape.norm_eps) != 0)
+        sum.mark(t);
+      else if (!prepare(m.norm[t], m.groups[t], m.shape.dim, groups))
+        value.mark(t);
+    }
+  });
+  if (sum.any()) fail(fmt::format("the sum of squares of {} is not finite", where).c_str(), sum.token());
+  if (value.any()) fail(fmt::format("a value of {} is not finite", where).c_str(), value.token());
+}
+
+void EngStep::quantize(Rows<float>& in, size_t width, bool groups, const char* what) {
+  Fault fault;
+  par_for(m.pool, tokens_, 1, [&](size_t b, size_t e, unsigned) {
+    for (size_t t = b; t < e; t++)
+      if (!prepare(in[t], m.groups[t], width, groups)) fault.mark(t);
+  });
+  if (fault.any()) fail(fmt::format("a value of {} is not finite", what).c_str(), fault.token());
+}
+
+// x += w * in, through m.norm, which is free by now.
+void EngStep::add_product(const Tensor& w, const MatIn& in) {
+  const size_t panels = panels_of(w.rows);
+  par_for(m.pool, panels, grain(panels), [&](size_t b, size_t e, unsigned) {
+    const size_t row = b * kPanelRows, rows = (e - b) * kPanelRows;
+    mat_panels(m.kern, w, b, e, in, tokens_, m.norm[0] + row, m.norm.stride());
+    for (size_t t = 0; t < tokens_; t++) m.kern.vec_add(m.x[t] + row, m.norm[t] + row, m.x[t] + row, rows);
+  });
+}
+
+// The panels of q, k and v one after the other, as they lie in the file.
+void EngStep::qkv(const LayerTensors& layer) {
+  struct Part {
+    const Tensor& w;
+    Rows<float>& y;
+  } const parts[] = {{*layer.q, m.q}, {*layer.k, m.k}, {*layer.v, m.v}};
+  const MatIn in = input(m.norm);
+  const size_t panels = panels_of(layer.q->rows) + panels_of(layer.k->rows) + panels_of(layer.v->rows);
+  par_for(m.pool, panels, grain(panels), [&](size_t b, size_t e, unsigned) {
+    size_t first = 0;  // panel of this part, counted over all three
+    for (const Part& p : parts) {
+      const size_t n = panels_of(p.w.rows), from = std::max(b, first), to = std::min(e, first + n);
+      if (from < to)
+        mat_panels(m.kern, p.w, from - first, to - first, in, tokens_, p.y[0] + (from - first) * kPanelRows, p.y.stride());
+      first += n;
+    }
+  });
+}
+
+void EngStep::rope_and_store(size_t layer) {
+  const size_t dim = m.shape.head_dim, half = m.rope.half();
+  Fault fault;
+  par_for(m.pool, tokens_, 1, [&](size_t b, size_t e, unsigned thread) {
+    for (size_t t = b; t < e; t++) {
+      const size_t pos = pos_ + t;
+      if (half > 0) {
+        m.kern.rope(m.q[t], m.rope.cos(pos), m.rope.sin(pos), half, dim, m.shape.heads);
+        m.kern.rope(m.k[t], m.rope.cos(pos), m.rope.sin(pos), half, dim, m.shape.kv_heads);
+      }
+      if (!m.cache.store(m.kern, layer, pos, m.k[t], m.v[t], m.attn[thread].half.data())) fault.mark(t);
+    }
+  });
+  if (fault.any())
+    throw Error(fmt::format("layer {}: a key/value does not fit f16 (position {}): use --kv f32", layer, pos_ + fault.token()));
+}
+
+void EngStep::attend_all(size_t layer) {
+  const size_t dim = m.shape.head_dim, group = m.shape.heads / m.shape.kv_heads;
+  // Heads that share keys go together, unless that leaves threads without work.
+  const size_t together = m.pool.threads() == 1 || tokens_ * m.shape.kv_heads >= size_t{m.pool.threads()} * 4 ? group : 1;
+  const size_t units = m.shape.heads / together * tokens_;
+  Fault fault;
+  par_for(m.pool, units, grain(units), [&](size_t b, size_t e, unsigned thread) {
+    for (size_t u = b; u < e; u++) {
+      const size_t t = u % tokens_, head = u / tokens_ * together;  // tokens inside: they look at the same keys
+      const AttnView view{layer, head / group, pos_ + t + 1, m.shape.attn_scale};
+      if (!attend(m.kern, m.cache, view, together, dim, m.q[t] + head * dim, m.att[t] + head * dim, m.attn[thread])) fault.mark(t);
+    }
+  });
+  if (fault.any()) fail("an attention score is not finite", fault.token());
+}
+
+void EngStep::attention(size_t layer) {
+  const LayerTensors& t = m.model.layers[layer];
+  normalize(*t.attn_norm, 0, tokens_, takes_groups(t.q->type) || takes_groups(t.k->type) || takes_groups(t.v->type),
+            "the attention norm");
+  qkv(t);
+  rope_and_store(layer);
+  attend_all(layer);
+  quantize(m.att, size_t{m.shape.heads} * m.shape.head_dim, takes_groups(t.o->type), "attention's output");
+  add_product(*t.o, input(m.att));
+}
+
+void EngStep::feed_forward(size_t layer) {
+  const LayerTensors& t = m.model.layers[layer];
+  normalize(*t.ffn_norm, 0, tokens_, takes_groups(t.gate->type) || takes_groups(t.up->type), "the feed-forward norm");
+  const MatIn in = input(m.norm);
+  const size_t panels = panels_of(m.shape.ffn);
+  par_for(m.pool, panels, grain(panels), [&](size_t b, size_t e, unsigned) {
+    const size_t row = b * kPanelRows, rows = (e - b) * kPanelRows;
+    mat_panels(m.kern, *t.gate, b, e, in, tokens_, m.gate[0] + row, m.gate.stride());
+    mat_panels(m.kern, *t.up, b, e, in, tokens_, m.up[0] + row, m.up.stride());
+    for (size_t i = 0; i < tokens_; i++) m.kern.swiglu(m.gate[i] + row, m.up[i] + row, m.gate[i] + row, rows);
+  });
+  quantize(m.gate, m.shape.ffn, takes_groups(t.down->type), "the feed-forward activations");
+  add_product(*t.down, input(m.gate));
+}
+
+void EngStep::chunk(std::span<const int32_t> ids, size_t pos) {
+  tokens_ = ids.size();
+  pos_ = pos;
+  for (size_t t = 0; t < tokens_; t++) tensor_row(*m.model.embed, static_cast<uint64_t>(ids[t]), m.x[t]);
+  for (layer_ = 0; layer_ < m.shape.layers; layer_++) {
+    check_cancel();
+    attention(layer_);
+    feed_forward(layer_);
+  }
+}
+
+void EngStep::logits(size_t first, size_t count, std::span<float> out) {
+  const Tensor& head = *m.model.head;
+  const size_t vocab = m.shape.vocab, whole = vocab / kPanelRows, panels = panels_of(vocab);
+  normalize(*m.model.out_norm, first, count, takes_groups(head.type), "the last norm");
+  const MatIn in{m.norm[first], m.norm.stride(), m.groups[first], m.groups.stride()};
+  Fault fault;
+  par_for(m.pool, panels, grain(panels), [&](size_t b, size_t e, unsigned) {
+    // Straight into the caller's memory, but for the rows that pad the last panel: there is no room for them there.
+    if (b < whole) mat_panels(m.kern, head, b, std::min(e, whole), in, count, out.data() + b * kPanelRows, vocab);
+    for (size_t t = 0; t < count && e > whole; t++) {
+      float last[kPanelRows];
+      const MatIn one{in.values + t * in.values_stride, 0, in.groups + t * in.groups_stride, 0};
+      mat_panels(m.kern, head, whole, panels, one, 1, last, kPanelRows);
+      std::memcpy(out.data() + t * vocab + whole * kPanelRows, last, vocab % kPanelRows * sizeof(float));
+    }
+    const size_t row = b * kPanelRows, rows = std::min(e * kPanelRows, vocab) - row;
+    float ignored;
+    for (size_t t = 0; t < count; t++)
+      if (m.kern.vec_max(out.data() + t * vocab + row, &ignored, rows) != 0) fault.mark(first + t);
+  });
+  if (fault.any()) fail("a logit is not finite", fault.token());
+}
+
+}  // namespace nyb

@@ -1,0 +1,52 @@
+// step.h - the forward pass of one chunk of tokens. For the engine's own files only.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "engine/engine_impl.h"
+#include "engine/matvec.h"
+
+namespace nyb {
+
+struct EngStep {
+  explicit EngStep(Engine::Impl& impl) : m(impl) {}
+
+  // All layers for the tokens at positions pos, pos + 1, ...; the residual stream stays in m.x. Throws Error or Cancelled.
+  void chunk(std::span<const int32_t> ids, size_t pos);
+  // Logits of `count` tokens of the last chunk from its `first` on, [count][vocab]. Throws Error.
+  void logits(size_t first, size_t count, std::span<float> out);
+
+ private:
+  // The first token at which something went wrong, whichever thread found it.
+  class Fault {
+   public:
+    void mark(size_t token);
+    bool any() const { return token() != SIZE_MAX; }
+    size_t token() const { return token_.load(std::memory_order_relaxed); }
+
+   private:
+    std::atomic<size_t> token_{SIZE_MAX};
+  };
+
+  void attention(size_t layer);
+  void feed_forward(size_t layer);
+  void qkv(const LayerTensors& t);
+  void rope_and_store(size_t layer);
+  void attend_all(size_t layer);
+  void normalize(const Tensor& weight, size_t first, size_t count, bool groups, const char* where);
+  void quantize(Rows<float>& in, size_t width, bool groups, const char* what);
+  void add_product(const Tensor& w, const MatIn& in);
+  bool prepare(const float* values, QxGroup* out, size_t n, bool groups) const;
+  MatIn input(Rows<float>& values);
+  size_t grain(size_t panels) const;
+  [[noreturn]] void fail(const char* what, size_t token) const;
+  void check_cancel() const;
+
+  Engine::Impl& m;
+  size_t tokens_ = 0, pos_ = 0;  // of the chunk
+  size_t layer_ = 0;             // at hand; layers: past the last
+};
+
+}  // namespace nyb
