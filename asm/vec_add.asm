@@ -1,34 +1,42 @@
 ; vec_add: y[i] = a[i] + b[i], one f32 addition each. Residuals and biases.
-;   n >= 0; y may be a or b itself, not an overlap of them. Nothing past element n-1 is touched.
+;   n >= 0; y may be a or b itself, not an overlap of them. Any alignment; nothing past element n-1 is touched.
 ;
-; registers: m0 a's lanes; t0 the element reached
+; registers: m0 m3 a, then the sums; m4 m5 b; m1 m2 the tail's masks; t0 the element reached
 %include "abi.inc"
 %include "isa.inc"
+%include "tail.inc"
+
+; Two vectors at element t0. %1 loads, %2 stores: whole_load and whole_store, or tail_load and tail_store with masks 1 and 2.
+%macro VEC_ADD_PAIR 2
+  %1 m0, 1, [a + 4 * t0]
+  %1 m3, 2, [a + 4 * t0 + VBYTES]
+  %1 m4, 1, [b + 4 * t0]
+  %1 m5, 2, [b + 4 * t0 + VBYTES]
+  vaddps m0, m0, m4
+  vaddps m3, m3, m5
+  %2 [y + 4 * t0], 1, m0
+  %2 [y + 4 * t0 + VBYTES], 2, m3
+%endmacro
 
 %macro VEC_ADD 1
 path_begin %1
-kern vec_add, 4, 0, 1, a, b, y, n
+kern vec_add, 4, 0, 6, a, b, y, n
   xor t0d, t0d
-  sub n, LANES
+  sub n, 2 * LANES
   jl .tail
-.vector:
-  vmovups m0, [a + 4 * t0]
-  vaddps m0, m0, [b + 4 * t0]
-  vmovups [y + 4 * t0], m0
-  add t0, LANES
+.pair:                                      ; two vectors an iteration: the loop's own instructions weigh half
+  VEC_ADD_PAIR whole_load, whole_store
+  add t0, 2 * LANES
   cmp t0, n
-  jle .vector
+  jle .pair
 .tail:
-  add n, LANES
-  jmp .tail_test
-.one:                           ; at most LANES - 1 elements: not worth a mask
-  vmovss x0, [a + 4 * t0]
-  vaddss x0, x0, [b + 4 * t0]
-  vmovss [y + 4 * t0], x0
-  inc t0
-.tail_test:
-  cmp t0, n
-  jl .one
+  add n, 2 * LANES
+  sub n, t0                                 ; 0 to 2 * LANES - 1 are left
+  jz .done
+  tail_mask 1, n, 0
+  tail_mask 2, n, LANES
+  VEC_ADD_PAIR tail_load, tail_store
+.done:
   kern_ret
 kern_end
 %endmacro
