@@ -1,0 +1,148 @@
+// options.cpp - the options of chat and what they may not be together.
+#include "chat/options.h"
+#include <fmt/format.h>
+#include "common/app.h"
+#include "common/options.h"
+
+namespace nyb {
+namespace {
+
+std::string known_paths() {
+  std::string all;
+  for (const Path p : all_paths) all += fmt::format("{}{}", all.empty() ? "" : ", ", path_name(p));
+  return all;
+}
+
+void check_path(const std::string& name) {
+  for (const Path p : all_paths)
+    if (name == path_name(p)) return;
+  throw Error(fmt::format("--kernel takes one of {}, not '{}'", known_paths(), human_words(name)));
+}
+
+template <class T>
+auto to(std::optional<T>& where) {
+  return [&where](const std::string& s) { where = s; };
+}
+auto to(std::string& where) {
+  return [&where](const std::string& s) { where = s; };
+}
+
+void name_file(const char* option, const std::string& s, std::string& where) {
+  if (s.empty()) throw Error(fmt::format("{} takes the name of a file, not nothing", option));
+  where = s;
+}
+
+void sampling_options(CLI::App& app, ChatOptions& o) {
+  constexpr const char* kGroup = "Sampling";
+  opt_float(app, "--temp", o.samp.temp, 0, 1000, "Temperature; 0 takes the likeliest token")->group(kGroup);
+  opt_float(app, "--top-p", o.samp.top_p, 0, 1, "Keep the likeliest tokens up to this share")->group(kGroup);
+  opt_whole(
+      app, "--top-k", 0, UINT32_MAX, [&o](uint64_t v) { o.samp.top_k = static_cast<uint32_t>(v); }, "Keep this many; 0 keeps all")
+      ->default_str("64")
+      ->group(kGroup);
+  opt_whole(
+      app, "--seed", 0, UINT64_MAX, [&o](uint64_t v) { o.seed = v; }, "Same seed, same text (default: a random one, printed)")
+      ->group(kGroup);
+  opt_whole(
+      app, "--max", 0, UINT32_MAX, [&o](uint64_t v) { o.max = static_cast<uint32_t>(v); }, "Most tokens of a reply")
+      ->default_str("400")
+      ->group(kGroup);
+}
+
+void engine_options(CLI::App& app, ChatOptions& o) {
+  constexpr const char* kGroup = "Engine (none of them changes an answer, but for --kv)";
+  opt_whole(
+      app, "--ctx", 1, UINT32_MAX, [&o](uint64_t v) { o.ctx = static_cast<uint32_t>(v); },
+      "Positions of context (default: the model's, at most 4096)")
+      ->group(kGroup);
+  opt_text(
+      app, "--kernel",
+      [&o](const std::string& s) {
+        check_path(s);
+        o.kernel = s;
+      },
+      fmt::format("Kernel path: {} (default: the best here; also NYBBLE_KERNEL)", known_paths()))
+      ->type_name("NAME")
+      ->group(kGroup);
+  opt_whole(
+      app, "--threads", 1, 1024, [&o](uint64_t v) { o.threads = static_cast<uint32_t>(v); },
+      "Threads (default: what helps here; also NYBBLE_THREADS)")
+      ->group(kGroup);
+  opt_text(
+      app, "--kv", [&o](const std::string& s) { o.kv = kv_parse(s); }, "Type of the cache: f32, f16")
+      ->type_name("TYPE")
+      ->default_str(std::string(kv_name(o.kv)))
+      ->group(kGroup);
+  opt_whole(
+      app, "--chunk", 1, UINT32_MAX, [&o](uint64_t v) { o.chunk = static_cast<uint32_t>(v); }, "Prompt tokens worked on together")
+      ->default_str("32")
+      ->group(kGroup);
+}
+
+void output_options(CLI::App& app, ChatOptions& o) {
+  constexpr const char* kGroup = "Output";
+  app.add_flag("--quiet", o.quiet, "No banner, no statistics")->group(kGroup);
+  app.add_flag("--json", o.json, "One JSON object a reply: text, ids, timings, fingerprint")->group(kGroup);
+  app.add_flag("--fingerprint", o.fingerprint, "Print the hash of the logits: equal hashes, equal answers to the last bit")
+      ->group(kGroup);
+  opt_text(
+      app, "--logits", [&o](const std::string& s) { name_file("--logits", s, o.logits); },
+      "Write the logits of every position that was run, f32 [positions][vocabulary] in numpy's format")
+      ->type_name("OUT.npy")
+      ->group(kGroup);
+}
+
+}  // namespace
+
+std::vector<int32_t> parse_ids(std::string_view text) {
+  std::vector<int32_t> ids;
+  size_t at = 0;
+  for (bool more = true; more;) {
+    const size_t comma = text.find(',', at);
+    more = comma != std::string_view::npos;
+    std::string_view word = text.substr(at, more ? comma - at : comma);
+    at = comma + 1;
+    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+    const std::optional<uint64_t> v = parse_whole(word, INT32_MAX);
+    if (!v) throw Error(fmt::format("--ids takes token ids such as 1,2,3; '{}' is none", human_words(word)));
+    ids.push_back(static_cast<int32_t>(*v));
+  }
+  return ids;
+}
+
+void chat_options(CLI::App& app, ChatOptions& o) {
+  opt_text(app, "model", to(o.model), "Model file, .mnm (default: the built-in model, or NYBBLE_MODEL)")->type_name("");
+  opt_text(app, "-p,--prompt", to(o.message), "Answer one message and exit; piped text is added to it")->type_name("TEXT");
+  opt_text(app, "-f,--file", to(o.file), "The same with a file as the message")->type_name("FILE");
+  opt_text(
+      app, "--ids", [&o](const std::string& s) { o.ids = parse_ids(s); }, "Token ids in place of text, as they are")
+      ->type_name("1,2,3");
+  opt_text(app, "--system", to(o.system), "System message")->type_name("TEXT");
+  app.add_flag("--raw", o.raw, "Continue the text as it is: no template");
+  opt_text(
+      app, "--eval", [&o](const std::string& s) { name_file("--eval", s, o.eval); },
+      "Mean loss and perplexity over a text, or over the replies of conversations (.jsonl)")
+      ->type_name("FILE");
+  app.add_flag("--verify", o.verify, "Check the model file's checksums and every kernel path of this CPU");
+  sampling_options(app, o);
+  engine_options(app, o);
+  output_options(app, o);
+  app.footer(
+      "Without a message chat talks: /help lists its commands, Ctrl+C stops a reply, end of input leaves.\n"
+      "Options may also be written kernel=avx2. Exit codes: 0 done, 1 an error, 2 wrong usage, 130 interrupted.");
+}
+
+void ChatOptions::check() const {
+  try {
+    samp.check();
+  } catch (const Error& e) { throw UsageError(e.what()); }
+  if (ids && (message || file || raw || !system.empty()))
+    throw UsageError("--ids gives the whole prompt: leave out -p, -f, --raw and --system");
+  if (raw && !system.empty()) throw UsageError("--system needs the chat template that --raw leaves out; give one of the two");
+  if (!logits.empty() && !single()) throw UsageError("--logits is for one message: give -p, -f or --ids as well");
+  if (int{verify} + int{!eval.empty()} + int{single()} > 1)
+    throw UsageError("--verify, --eval and a message (-p, -f, --ids) are three different tasks; give one of them");
+}
+
+}  // namespace nyb

@@ -1,0 +1,153 @@
+// reply.cpp - one reply.
+#include "chat/reply.h"
+#include <fmt/format.h>
+#include <algorithm>
+#include <chrono>
+#include "common/app.h"
+#include "engine/fingerprint.h"
+#include "text/utf8.h"
+
+namespace nyb {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
+
+constexpr size_t kRowsBytes = size_t{64} << 20;  // of logits held at once where all are wanted
+constexpr size_t kLongPrompt = 512;              // tokens from which on reading it shows its progress
+
+}  // namespace
+
+std::string_view stop_name(Stop s) {
+  switch (s) {
+    case Stop::end: return "end";
+    case Stop::max: return "max";
+    case Stop::context: return "context";
+    case Stop::interrupted: return "interrupted";
+  }
+  return "";
+}
+
+void step_rows(Engine& e, std::span<const int32_t> ids, uint32_t pos, uint32_t chunk,
+               const std::function<void(std::span<const float>)>& row) {
+  const size_t vocab = e.model().shape.vocab;
+  const size_t most = std::max<size_t>(1, std::min<size_t>(chunk, kRowsBytes / (vocab * sizeof(float))));
+  std::vector<float> rows(std::min(most, ids.size()) * vocab);
+  while (!ids.empty()) {
+    const size_t n = std::min(most, ids.size());
+    eng_step(e, ids.first(n), pos, std::span(rows).first(n * vocab));
+    for (size_t i = 0; i < n; ++i) row(std::span(rows).subspan(i * vocab, vocab));
+    ids = ids.subspan(n);
+    pos += static_cast<uint32_t>(n);
+  }
+}
+
+// What one reply keeps while it runs.
+struct Replier::Run {
+  Reply reply;
+  Fingerprint print;
+  Utf8Stream utf8;
+};
+
+Replier::Replier(Runtime& r, const ChatOptions& o, uint64_t seed)
+    : r_(r), o_(o), sampler_(o.samp, seed), row_(r.model->shape.vocab) {}
+
+// Brings the cache to `ids`, keeping what it shares with them, and the last position's logits into row_.
+void Replier::read_prompt(Run& run, const std::vector<int32_t>& ids) {
+  Engine& e = *r_.engine;
+  size_t pos = logits ? 0 : std::min(common_prefix(cached_, ids), ids.size() - 1);  // every position is wanted, or the last
+  cached_.resize(pos);
+  run.reply.cached_tokens = static_cast<uint32_t>(pos);
+  const std::span<const int32_t> all(ids);
+  if (logits) {
+    step_rows(e, all, 0, o_.chunk, [&](std::span<const float> row) {
+      logits->add(row);
+      run.print.add(row);
+      std::copy(row.begin(), row.end(), row_.begin());
+    });
+    cached_ = ids;
+    return;
+  }
+  Progress bar("reading the prompt", ids.size() - pos, !o_.quiet && ids.size() - pos >= kLongPrompt);
+  const size_t piece = std::max<size_t>(kLongPrompt / 4, o_.chunk);
+  const size_t first = pos;
+  while (pos < ids.size()) {
+    const size_t n = std::min(piece, ids.size() - pos);
+    const bool last = pos + n == ids.size();
+    eng_step(e, all.subspan(pos, n), static_cast<uint32_t>(pos), last ? std::span<float>(row_) : std::span<float>());
+    cached_.insert(cached_.end(), ids.begin() + static_cast<std::ptrdiff_t>(pos),
+                   ids.begin() + static_cast<std::ptrdiff_t>(pos + n));
+    pos += n;
+    bar.at(pos - first);
+  }
+}
+
+void Replier::show(Run& run, int32_t id) {
+  std::string piece;
+  if (r_.tok) {
+    piece = run.utf8.push(r_.tok->bytes(id));
+  } else {
+    piece = fmt::format("{}{}", run.reply.ids.size() > 1 ? "," : "", id);
+  }
+  run.reply.text += piece;
+  if (on_text && !piece.empty()) on_text(piece);
+}
+
+// Samples until something ends the reply; row_ holds the logits of the last position run.
+void Replier::sample(Run& run) {
+  Reply& rep = run.reply;
+  Engine& e = *r_.engine;
+  for (;;) {
+    if (rep.ids.size() >= o_.max) return void(rep.stop = Stop::max);
+    if (interrupted()) return void(rep.stop = Stop::interrupted);
+    if (!logits) run.print.add(row_);
+    const int32_t id = samp_pick(sampler_, *r_.kern.table, row_);
+    rep.ids.push_back(id);
+    if (r_.tok && r_.tok->is_end(id)) return void(rep.stop = Stop::end);
+    show(run, id);
+    if (rep.ids.size() >= o_.max) return void(rep.stop = Stop::max);
+    if (cached_.size() >= e.ctx()) {
+      std::optional<Prompt> shorter = on_full ? on_full(rep.ids) : std::nullopt;
+      if (!shorter) return void(rep.stop = Stop::context);
+      read_prompt(run, shorter->ids);
+      continue;
+    }
+    eng_step(e, {&rep.ids.back(), 1}, static_cast<uint32_t>(cached_.size()), row_);
+    cached_.push_back(id);
+    ++rep.steps;
+    if (logits) {
+      logits->add(row_);
+      run.print.add(row_);
+    }
+  }
+}
+
+Reply Replier::run(const std::vector<int32_t>& prompt) {
+  Run run;
+  Reply& rep = run.reply;
+  rep.prompt_tokens = static_cast<uint32_t>(prompt.size());
+  const auto finish = [&] {
+    const std::string rest = run.utf8.flush();
+    rep.text += rest;
+    if (on_text && !rest.empty()) on_text(rest);
+  };
+  const Clock::time_point start = Clock::now();
+  Clock::time_point sampling = start;
+  try {
+    read_prompt(run, prompt);
+    rep.prompt_seconds = since(start);
+    sampling = Clock::now();
+    sample(run);
+  } catch (const Cancelled&) { rep.stop = Stop::interrupted; } catch (...) {
+    finish();
+    throw;
+  }
+  rep.reply_seconds = since(sampling);
+  finish();
+  rep.context = static_cast<uint32_t>(cached_.size());
+  rep.fingerprint = run.print.value();
+  rep.fingerprint_hex = run.print.hex();
+  return rep;
+}
+
+}  // namespace nyb

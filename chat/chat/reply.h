@@ -1,0 +1,62 @@
+// reply.h - from a prompt's ids to a reply: reading the prompt, sampling, streaming.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+#include "chat/npy.h"
+#include "chat/runtime.h"
+#include "text/conversation.h"
+
+namespace nyb {
+
+enum class Stop { end, max, context, interrupted };
+std::string_view stop_name(Stop s);
+
+struct Reply {
+  std::vector<int32_t> ids;  // as sampled, the end id included
+  std::string text;          // whole UTF-8; of a model without a tokenizer: the ids
+  Stop stop = Stop::max;
+  uint32_t prompt_tokens = 0;  // all of the prompt
+  uint32_t cached_tokens = 0;  // of them, kept from before
+  uint32_t steps = 0;          // tokens run one by one after the prompt
+  uint32_t context = 0;        // positions filled at the end
+  double prompt_seconds = 0, reply_seconds = 0;
+  uint64_t fingerprint = 0;
+  std::string fingerprint_hex;
+};
+
+// Runs ids (at least one) from position pos on; each position's logits go to `row`. For work that wants all of them without
+// holding all of them.
+void step_rows(Engine& e, std::span<const int32_t> ids, uint32_t pos, uint32_t chunk,
+               const std::function<void(std::span<const float>)>& row);
+
+class Replier {
+ public:
+  Replier(Runtime& r, const ChatOptions& o, uint64_t seed);
+
+  // Text as it comes, in whole characters.
+  std::function<void(std::string_view)> on_text;
+  // The context filled up and old turns may go: returns the ids to run instead. May be empty (none may go).
+  std::function<std::optional<Prompt>(std::span<const int32_t> so_far)> on_full;
+  NpyOut* logits = nullptr;  // every position's logits go there, and into the fingerprint
+
+  // Ctrl+C ends it early with Stop::interrupted; the flag stays set. Throws Error, and what was shown by then stays shown.
+  Reply run(const std::vector<int32_t>& prompt);
+
+ private:
+  struct Run;
+  void read_prompt(Run& run, const std::vector<int32_t>& ids);
+  void sample(Run& run);
+  void show(Run& run, int32_t id);
+
+  Runtime& r_;
+  const ChatOptions& o_;
+  Sampler sampler_;
+  std::vector<int32_t> cached_;  // ids whose keys and values the cache holds
+  std::vector<float> row_;       // logits of the last position
+};
+
+}  // namespace nyb

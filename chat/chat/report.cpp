@@ -1,0 +1,79 @@
+// report.cpp - figures in words and in JSON.
+#include "chat/report.h"
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include "common/app.h"
+
+namespace nyb {
+namespace {
+
+double rate(uint32_t n, double seconds) { return n && seconds > 0 ? n / seconds : 0; }
+
+std::string with_rate(uint32_t n, const char* what, double per_second) {
+  std::string s = fmt::format("{} {} token{}", n, what, n == 1 ? "" : "s");
+  if (per_second > 0) s += fmt::format(", {:.1f}/s", per_second);
+  return s;
+}
+
+// The first token comes of the prompt; the rate is that of the steps after it.
+double reply_rate(const Reply& p) { return rate(p.steps, p.reply_seconds); }
+double weights_gbs(const Runtime& r, const Reply& p) {
+  return reply_rate(p) * static_cast<double>(bytes_per_token(*r.model)) / 1e9;
+}
+
+}  // namespace
+
+std::string hex16(uint64_t v) { return fmt::format("{:016x}", v); }
+
+std::string stats_line(const Runtime& r, const Reply& p, uint64_t seed) {
+  const uint32_t run = p.prompt_tokens - p.cached_tokens;
+  std::string s = with_rate(run, "prompt", rate(run, p.prompt_seconds));
+  if (p.cached_tokens) s += fmt::format(" ({} more from the cache)", p.cached_tokens);
+  s += "; " + with_rate(static_cast<uint32_t>(p.ids.size()), "reply", reply_rate(p));
+  if (p.steps) s += fmt::format(", {:.2f} GB/s of weights", weights_gbs(r, p));
+  s += fmt::format("; context {} of {}", p.context, r.engine->ctx());
+  if (p.stop == Stop::max) s += " (stopped by --max)";
+  if (p.stop == Stop::context) s += " (stopped: the context is full)";
+  if (p.stop == Stop::interrupted) s += " (interrupted)";
+  return s + fmt::format("; seed {}", seed);
+}
+
+std::string fingerprint_line(const Runtime& r, const std::string& hex) {
+  return fmt::format("fingerprint {}; file {}; cache {}\n", hex, hex16(r.model->checksum), kv_name(r.engine->kv()));
+}
+
+std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& p, uint64_t seed) {
+  nlohmann::ordered_json j;
+  j["text"] = p.text;
+  j["ids"] = p.ids;
+  j["stop"] = stop_name(p.stop);
+  j["prompt_tokens"] = p.prompt_tokens;
+  j["cached_tokens"] = p.cached_tokens;
+  j["reply_tokens"] = p.ids.size();
+  j["context_used"] = p.context;
+  j["context"] = r.engine->ctx();
+  j["prompt_seconds"] = p.prompt_seconds;
+  j["reply_seconds"] = p.reply_seconds;
+  j["prompt_tokens_per_second"] = rate(p.prompt_tokens - p.cached_tokens, p.prompt_seconds);
+  j["reply_tokens_per_second"] = reply_rate(p);
+  j["weights_gb_per_second"] = weights_gbs(r, p);
+  j["fingerprint"] = p.fingerprint_hex;
+  j["model"] = r.model->name;
+  j["file"] = r.model->path;
+  j["checksum"] = hex16(r.model->checksum);
+  j["type"] = r.model->type_name;
+  j["kernel"] = path_name(r.kern.table->path);
+  j["threads"] = r.threads.count;
+  j["kv"] = kv_name(r.engine->kv());
+  j["seed"] = seed;
+  // floats as the shortest decimal that gives them back: 0.7, not 0.699999988079071
+  j["temp"] = nlohmann::json::parse(fmt::format("{}", o.samp.temp));
+  j["top_p"] = nlohmann::json::parse(fmt::format("{}", o.samp.top_p));
+  j["top_k"] = o.samp.top_k;
+  // a file's name may be any bytes
+  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+void note(const std::string& line) { err_write(stderr_has_colour() ? fmt::format("\033[90m{}\033[0m\n", line) : line + "\n"); }
+
+}  // namespace nyb

@@ -1,0 +1,24 @@
+// report.h - what is said of a reply after it: the grey line, the fingerprint, the JSON object.
+#pragma once
+#include <cstdint>
+#include <string>
+#include "chat/reply.h"
+#include "chat/runtime.h"
+
+namespace nyb {
+
+// One line: prompt tokens and rate, reply tokens and rate, weights read per second, context used, seed.
+std::string stats_line(const Runtime& r, const Reply& reply, uint64_t seed);
+
+// The hash with what it depends on: the file's checksum and the cache's type.
+std::string fingerprint_line(const Runtime& r, const std::string& hex);
+
+// One JSON object in one line; valid whatever the text and the file's name are.
+std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& reply, uint64_t seed);
+
+// A note for the person at the terminal, on stderr: grey where there is colour.
+void note(const std::string& line);
+
+std::string hex16(uint64_t v);  // 16 lower-case digits
+
+}  // namespace nyb

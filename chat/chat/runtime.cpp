@@ -1,0 +1,76 @@
+// runtime.cpp - loading, and the banner.
+#include "chat/runtime.h"
+#include <fmt/format.h>
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include "common/app.h"
+
+namespace nyb {
+namespace {
+
+constexpr uint32_t kUsualContext = 4096;  // a cache for the longest context of large models would take gigabytes
+
+const char* env_of(const char* name) {
+  const char* v = std::getenv(name);
+  return v && *v ? v : nullptr;
+}
+
+// Signals are for the main thread, which may be waiting at the prompt: the threads started here never take one.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+std::string model_path(const ChatOptions& o) {
+  if (!o.model.empty()) return o.model;
+  if (const char* env = env_of("NYBBLE_MODEL")) return env;
+  const auto path = (std::filesystem::path(self_folder()) / "../share/nybble/pocket.mnm").lexically_normal();
+  std::error_code ec;
+  if (!std::filesystem::exists(path, ec))
+    throw Error(fmt::format("the built-in model is not at '{}'; name a model file, or set NYBBLE_MODEL", path.string()));
+  return path.string();
+}
+
+Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
+  Runtime r;
+  r.kern = kern_pick(cpu, o.kernel, env_of("NYBBLE_KERNEL"));
+  r.threads = threads_pick(static_cast<long>(o.threads), env_of("NYBBLE_THREADS"));
+  r.model = eng_load(model_path(o));
+  r.tok = Tokenizer::from_meta(r.model->meta);
+  const std::string* jinja = r.model->meta.find<std::string>(key::chat_template);
+  if (r.tok && jinja && !o.raw) r.tmpl = ChatTemplate::parse(*jinja, *r.tok);
+  EngOptions e;
+  e.ctx = o.ctx ? o.ctx : std::min(r.model->shape.ctx, kUsualContext);
+  e.kv = o.kv;
+  e.chunk = std::min(o.chunk, e.ctx);
+  e.cancel = &interrupt_flag();
+  const SignalsBlocked blocked;
+  r.pool = std::make_unique<Pool>(r.threads.count);
+  r.engine = std::make_unique<Engine>(*r.model, *r.kern.table, *r.pool, e);
+  return r;
+}
+
+uint64_t bytes_per_token(const Model& m) { return m.weight_bytes - (m.head != m.embed && m.embed ? m.embed->bytes : 0); }
+
+std::string banner(const Runtime& r) {
+  const Model& m = *r.model;
+  return fmt::format("{}: {} parameters, {}, {}; kernel {} ({}); {} thread{} ({})\n", human_words(m.name),
+                     human_count(m.shape.params), m.type_name, human_bytes(m.file_bytes), path_name(r.kern.table->path),
+                     r.kern.reason, r.threads.count, r.threads.count == 1 ? "" : "s", r.threads.reason);
+}
+
+}  // namespace nyb

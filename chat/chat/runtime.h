@@ -1,0 +1,38 @@
+// runtime.h - a loaded model with all that runs it.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include "chat/options.h"
+#include "engine/engine.h"
+#include "engine/pool.h"
+#include "engine/threads.h"
+#include "kern/cpu.h"
+#include "text/template.h"
+#include "text/tokenizer.h"
+
+namespace nyb {
+
+struct Runtime {
+  std::unique_ptr<Model> model;
+  std::unique_ptr<Tokenizer> tok;    // nullptr: the model has none
+  std::optional<ChatTemplate> tmpl;  // none: the model has none, or --raw
+  KernChoice kern{};
+  ThreadChoice threads;
+  std::unique_ptr<Pool> pool;
+  std::unique_ptr<Engine> engine;
+};
+
+// Loads the model that the options name and starts an engine on it. Throws Error.
+Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu);
+
+// The file to load: the options', else NYBBLE_MODEL, else ../share/nybble/pocket.mnm as the program's folder sees it.
+std::string model_path(const ChatOptions& o);
+
+// Bytes of weights that one token reads: all but an input embedding of its own, of which it reads one row.
+uint64_t bytes_per_token(const Model& m);
+
+// The line that says what runs and why.
+std::string banner(const Runtime& r);
+
+}  // namespace nyb

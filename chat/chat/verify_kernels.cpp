@@ -1,0 +1,271 @@
+// verify_kernels.cpp - every kernel of the list on made-up inputs of a model's shapes, two tables side by side, bytes compared.
+// A kernel of kernels.def without a check here does not link.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <vector>
+#include "chat/verify.h"
+#include "kern/f16.h"
+#include "kern/kern.h"
+
+namespace nyb {
+namespace {
+
+constexpr uint64_t kMostPanels = 64;  // of a matrix: a thousand rows say as much as a hundred thousand
+
+// splitmix64, seeded by a constant: a difference found once is found again.
+struct Random {
+  uint64_t state = 0x6e7962626c65;
+  uint64_t next() {
+    uint64_t z = state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  float unit() { return static_cast<float>(static_cast<int32_t>(next() >> 32)) * 0x1p-31f; }  // -1..1
+  // Activations: mostly small, some large, some zero.
+  float value() {
+    const uint64_t kind = next() % 64;
+    return kind == 0 ? 0.0f : kind == 1 ? unit() * 50 : unit() * 2;
+  }
+  std::vector<float> values(size_t n) {
+    std::vector<float> v(n);
+    for (float& x : v) x = value();
+    return v;
+  }
+  std::vector<uint8_t> bytes(size_t n) {
+    std::vector<uint8_t> v(n);
+    for (uint8_t& x : v) x = static_cast<uint8_t>(next());
+    return v;
+  }
+  std::vector<uint16_t> halves(size_t n) {
+    std::vector<uint16_t> v(n);
+    for (uint16_t& x : v) x = f32_to_f16(value());
+    return v;
+  }
+};
+
+struct Check {
+  const KernTable &ref, &t;
+  const VerifyShapes& s;
+  Random rnd;
+};
+
+template <class T>
+bool same(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+bool same(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b); }
+
+// f(table, y) on both tables, y of n elements: the same bytes.
+template <class T, class F>
+bool both(const Check& c, size_t n, F&& f) {
+  std::vector<T> a(n), b(n);
+  return f(c.ref, a) == f(c.t, b) && same(a, b);
+}
+// The same for a kernel that returns nothing.
+template <class T, class F>
+bool both_void(const Check& c, size_t n, F&& f) {
+  return both<T>(c, n, [&](const KernTable& t, std::vector<T>& y) {
+    f(t, y);
+    return 0;
+  });
+}
+
+// Every length of the model, and one that fills no vector.
+template <class F>
+bool lengths(Check& c, F&& f) {
+  std::vector<uint64_t> all = c.s.lengths;
+  all.push_back(c.s.lengths.front() + 13);
+  return std::all_of(all.begin(), all.end(), f);
+}
+
+template <class F>
+bool matrices(Check& c, F&& f) {
+  return std::all_of(c.s.matrices.begin(), c.s.matrices.end(), [&](const VerifyShapes::Matrix& m) {
+    return f(groups_of(m.cols), std::min(panels_of(m.rows), kMostPanels), m.cols);
+  });
+}
+
+std::vector<QxGroup> activations(Check& c, uint64_t groups) {
+  const std::vector<float> x = c.rnd.values(groups * kGroup);
+  std::vector<QxGroup> q(groups);
+  c.ref.qx_vec(x.data(), q.data(), x.size());
+  return q;
+}
+
+bool check_qx_vec(Check& c) {
+  return lengths(c, [&](uint64_t n) {
+    const std::vector<float> x = c.rnd.values(n);
+    return both<QxGroup>(c, groups_of(n), [&](const KernTable& t, auto& y) { return t.qx_vec(x.data(), y.data(), n); });
+  });
+}
+
+bool check_gemv_q8(Check& c) {
+  return matrices(c, [&](uint64_t groups, uint64_t panels, uint64_t) {
+    const std::vector<uint8_t> w = c.rnd.bytes(panels * groups * 512);
+    const std::vector<float> scale = c.rnd.values(panels * kPanelRows);
+    const std::vector<QxGroup> x = activations(c, groups);
+    return both_void<float>(c, panels * kPanelRows, [&](const KernTable& t, auto& y) {
+      t.gemv_q8(w.data(), scale.data(), x.data(), y.data(), groups, panels);
+    });
+  });
+}
+
+bool check_gemv_q4(Check& c) {
+  return matrices(c, [&](uint64_t groups, uint64_t panels, uint64_t) {
+    std::vector<uint8_t> w = c.rnd.bytes(panels * groups * 288);
+    for (uint64_t g = 0; g < panels * groups; ++g) {
+      const std::vector<uint16_t> scale = c.rnd.halves(kPanelRows);
+      std::memcpy(w.data() + g * 288 + 256, scale.data(), 32);
+    }
+    const std::vector<QxGroup> x = activations(c, groups);
+    return both_void<float>(c, panels * kPanelRows,
+                            [&](const KernTable& t, auto& y) { t.gemv_q4(w.data(), x.data(), y.data(), groups, panels); });
+  });
+}
+
+bool check_gemv_f32(Check& c) {
+  return matrices(c, [&](uint64_t, uint64_t panels, uint64_t cols) {
+    const std::vector<float> w = c.rnd.values(panels * kPanelRows * cols), x = c.rnd.values(cols);
+    return both_void<float>(c, panels * kPanelRows,
+                            [&](const KernTable& t, auto& y) { t.gemv_f32(w.data(), x.data(), y.data(), cols, panels); });
+  });
+}
+
+bool check_exp8_vec(Check& c) {
+  return lengths(c, [&](uint64_t n) {
+    std::vector<float> x = c.rnd.values(n);
+    for (float& v : x) v *= 2;
+    return both_void<float>(c, n, [&](const KernTable& t, auto& y) { t.exp8_vec(x.data(), y.data(), n); });
+  });
+}
+
+bool check_vec_max(Check& c) {
+  return lengths(c, [&](uint64_t n) {
+    const std::vector<float> x = c.rnd.values(n);
+    return both<float>(c, 1, [&](const KernTable& t, auto& y) { return t.vec_max(x.data(), y.data(), n); });
+  });
+}
+
+bool check_softmax_num(Check& c) {
+  return lengths(c, [&](uint64_t n) {
+    const std::vector<float> x = c.rnd.values(n);
+    const float max = *std::max_element(x.begin(), x.end());
+    std::vector<float> a(n), b(n);
+    return same(c.ref.softmax_num(x.data(), a.data(), n, max, 1.25f), c.t.softmax_num(x.data(), b.data(), n, max, 1.25f)) &&
+           same(a, b);
+  });
+}
+
+bool check_swiglu(Check& c) {
+  return lengths(c, [&](uint64_t n) {
+    const std::vector<float> g = c.rnd.values(n), u = c.rnd.values(n);
+    return both_void<float>(c, n, [&](const KernTable& t, auto& y) { t.swiglu(g.data(), u.data(), y.data(), n); });
+  });
+}
+
+bool check_vec_add(Check& c) {
+  return lengths(c, [&](uint64_t n) {
+    const std::vector<float> a = c.rnd.values(n), b = c.rnd.values(n);
+    return both_void<float>(c, n, [&](const KernTable& t, auto& y) { t.vec_add(a.data(), b.data(), y.data(), n); });
+  });
+}
+
+bool check_rmsnorm(Check& c) {
+  return lengths(c, [&](uint64_t n) {
+    const std::vector<float> x = c.rnd.values(n), w = c.rnd.values(n);
+    return both<float>(c, n, [&](const KernTable& t, auto& y) { return t.rmsnorm(x.data(), w.data(), y.data(), n, c.s.eps); });
+  });
+}
+
+bool check_rope(Check& c) {
+  const size_t stride = c.s.head_dim, half = c.s.rope_half;
+  const std::vector<float> x = c.rnd.values(c.s.heads * stride), cs = c.rnd.values(half), sn = c.rnd.values(half);
+  return both_void<float>(c, x.size(), [&](const KernTable& t, auto& y) {
+    y = x;
+    t.rope(y.data(), cs.data(), sn.data(), half, stride, c.s.heads);
+  });
+}
+
+bool check_f32_to_f16(Check& c) {
+  return lengths(c, [&](uint64_t n) {
+    const std::vector<float> x = c.rnd.values(n);
+    return both<uint16_t>(c, n, [&](const KernTable& t, auto& y) { return t.f32_to_f16(x.data(), y.data(), n); });
+  });
+}
+
+// A full segment, and one whose last block stands alone.
+constexpr size_t kBlocks[] = {16, 3, 1};
+
+bool check_attn_score_f32(Check& c) {
+  return std::all_of(std::begin(kBlocks), std::end(kBlocks), [&](size_t blocks) {
+    const std::vector<float> q = c.rnd.values(c.s.head_dim), k = c.rnd.values(blocks * 16 * c.s.head_dim);
+    return both_void<float>(c, blocks * 16, [&](const KernTable& t, auto& y) {
+      t.attn_score_f32(q.data(), k.data(), y.data(), c.s.head_dim, blocks, c.s.attn_scale);
+    });
+  });
+}
+
+bool check_attn_score_f16(Check& c) {
+  return std::all_of(std::begin(kBlocks), std::end(kBlocks), [&](size_t blocks) {
+    const std::vector<float> q = c.rnd.values(c.s.head_dim);
+    const std::vector<uint16_t> k = c.rnd.halves(blocks * 16 * c.s.head_dim);
+    return both_void<float>(c, blocks * 16, [&](const KernTable& t, auto& y) {
+      t.attn_score_f16(q.data(), k.data(), y.data(), c.s.head_dim, blocks, c.s.attn_scale);
+    });
+  });
+}
+
+constexpr size_t kPositions[] = {256, 37, 1};
+
+bool check_attn_mix_f32(Check& c) {
+  return std::all_of(std::begin(kPositions), std::end(kPositions), [&](size_t n) {
+    const std::vector<float> p = c.rnd.values(n), v = c.rnd.values(n * c.s.head_dim);
+    return both_void<float>(c, c.s.head_dim,
+                            [&](const KernTable& t, auto& y) { t.attn_mix_f32(p.data(), v.data(), y.data(), n, c.s.head_dim); });
+  });
+}
+
+bool check_attn_mix_f16(Check& c) {
+  return std::all_of(std::begin(kPositions), std::end(kPositions), [&](size_t n) {
+    const std::vector<float> p = c.rnd.values(n);
+    const std::vector<uint16_t> v = c.rnd.halves(n * c.s.head_dim);
+    return both_void<float>(c, c.s.head_dim,
+                            [&](const KernTable& t, auto& y) { t.attn_mix_f16(p.data(), v.data(), y.data(), n, c.s.head_dim); });
+  });
+}
+
+bool check_attn_merge(Check& c) {
+  constexpr size_t kCounts[] = {1, 2, 5};
+  return std::all_of(std::begin(kCounts), std::end(kCounts), [&](size_t segments) {
+    std::vector<float> ml = c.rnd.values(2 * segments);
+    for (size_t i = 0; i < segments; ++i) ml[2 * i + 1] = 1 + std::abs(ml[2 * i + 1]);  // l: a sum that holds exp8(0)
+    const std::vector<float> o = c.rnd.values(segments * c.s.head_dim);
+    return both_void<float>(
+        c, c.s.head_dim, [&](const KernTable& t, auto& y) { t.attn_merge(ml.data(), o.data(), y.data(), segments, c.s.head_dim); });
+  });
+}
+
+struct Named {
+  const char* name;
+  bool (*check)(Check&);
+};
+constexpr Named kChecks[] = {
+#define KERNEL(family, name, ...) {#name, check_##name},
+#include "kern/kernels.def"
+#undef KERNEL
+};
+
+}  // namespace
+
+std::vector<std::string> verify_path(const KernTable& ref, const KernTable& t, const VerifyShapes& shapes) {
+  std::vector<std::string> different;
+  for (const Named& k : kChecks) {
+    Check c{ref, t, shapes, {}};
+    if (!k.check(c)) different.emplace_back(k.name);
+  }
+  return different;
+}
+
+}  // namespace nyb
