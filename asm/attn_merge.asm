@@ -25,11 +25,12 @@
   mov t1, o
   xor t0d, t0d
 %%segment:
+  ; c_k does not depend on the segment before, so the CPU overlaps its long chain with the sums of the last ones
   vbroadcastss m2, [ml + 8 * t0]
   vsubps m2, m2, m0
   exp8 m2, m3, m4, m5
   vbroadcastss m3, [ml + 8 * t0 + 4]
-  vfmadd231ps m11, m2, m3
+  vfmadd231ps m11, m2, m3                   ; L
   %assign i 0
   %rep %1
     %assign acc 7 + i
@@ -37,10 +38,11 @@
     vfmadd231ps m%[acc], m2, m3
     %assign i i + 1
   %endrep
-  add t1, t2
+  add t1, t2                                ; the next row of o
   inc t0
   cmp t0, segments
   jb %%segment
+  ; one division for all d, then products, as the definition has it
   vbroadcastss m3, [exp8_c_one]
   vdivps m3, m3, m11
   %assign i 0
@@ -56,12 +58,12 @@
 path_begin %1
 kern attn_merge, 5, 0, 16, ml, o, out, segments, head_dim
   exp8_init
-  lea t2, [4 * head_dim]
+  lea t2, [4 * head_dim]                    ; from the whole head_dim, before it starts to count down
   vmovss x0, [ml]
   mov t0d, 1
   jmp .max_test
 .max:
-  vmaxss x0, x0, [ml + 8 * t0]
+  vmaxss x0, x0, [ml + 8 * t0]              ; every m is finite; a zero of either sign gives the same c_k
   inc t0
 .max_test:
   cmp t0, segments
@@ -79,7 +81,7 @@ kern attn_merge, 5, 0, 16, ml, o, out, segments, head_dim
   jmp .one_test
 .one:                                       ; up to three whole vectors and a part of one
   tail_mask 1, head_dim, 0
-  MERGE_VECTORS 1, tail_load, tail_store
+  MERGE_VECTORS 1, tail_load, tail_store    ; the mask of a whole vector has every lane
   add o, VBYTES
   add out, VBYTES
   sub head_dim, LANES

@@ -8,13 +8,13 @@
 ; fill both fma ports). Each number of vectors has its own loop. A last part of a vector is a loop with a mask; for f16
 ; without opmasks, which AVX2 cannot load by a mask, a scalar loop a dimension.
 ;
-; registers: m4-m15 chains; m0 p[t]; m2 m3 values as f32; m1 the mask
+; registers: m4-m15 chains; m0 p[t]; m2 values as f32; m1 the mask
 ;            t0 t; t1 the place in v; t2 bytes of a row of v; t3 (r9, which is no argument) scratch
 %include "abi.inc"
 %include "isa.inc"
 %include "tail.inc"
 
-; %1 whole vectors of dimensions, then on to what is left. %2 f32 or f16
+; %1 whole vectors of dimensions; v, o and head_dim then stand at what is left. %2 f32 or f16
 %macro MIX_VECTORS 2
   %assign i 4
   %rep %1
@@ -25,20 +25,20 @@
   xor t0d, t0d
   jmp %%test
 %%position:
-  vbroadcastss m0, [p + 4 * t0]
+  vbroadcastss m0, [p + 4 * t0]             ; one load of p[t] serves every chain
   %assign i 0
   %rep %1
     %assign chain 4 + i
     %ifidn %2, f16
-      %assign value 2 + i % 2
-      vcvtph2ps m%[value], [t1 + VBYTES / 2 * i]
-      vfmadd231ps m%[chain], m0, m%[value]
+      ; an f16 is always an f32: the conversion is exact, subnormals included
+      vcvtph2ps m2, [t1 + VBYTES / 2 * i]
+      vfmadd231ps m%[chain], m0, m2
     %else
       vfmadd231ps m%[chain], m0, [t1 + VBYTES * i]
     %endif
     %assign i i + 1
   %endrep
-  add t1, t2
+  add t1, t2                                ; down one row of v
   inc t0
 %%test:
   cmp t0, n
@@ -49,6 +49,7 @@
     vmovups [o + VBYTES * i], m%[chain]
     %assign i i + 1
   %endrep
+  ; the next dimensions of every row
   add v, ELEM * LANES * %1
   add o, VBYTES * %1
   sub head_dim, LANES * %1
@@ -63,7 +64,7 @@
 %%position:
   vbroadcastss m0, [p + 4 * t0]
   %ifidn %1, f16
-    vcvtph2ps m2 {k1} {z}, [v]
+    vcvtph2ps m2 {k1} {z}, [v]              ; lanes past the row are not read: they cannot fault
   %else
     tail_load m2, 1, [v]
   %endif
@@ -110,7 +111,7 @@ path_begin %1
   %assign ELEM 4
 %endif
 kern attn_mix_%2, 5, 0, 16, p, v, o, n, head_dim
-  imul t2, head_dim, ELEM
+  imul t2, head_dim, ELEM                   ; from the whole head_dim, before it starts to count down
 .next:
   ; head_dim counts what is left; the loop to take is the last one that it fills
   cmp head_dim, 13 * LANES

@@ -10,7 +10,7 @@
 ;   group of blocks:   k          k + B      k + 2B     k + 3B     then the same from k4 = k + 4B;  B = bytes of a block
 ;   step d reads         row d      row d      row d      row d    (64 bytes of f32 or 32 of f16), k and k4 move on by one
 ;
-; registers: m4-m11 chains, block by block; m0 scale; m1 q[d]; m2 m3 keys as f32
+; registers: m4-m11 chains, block by block; m0 scale; m1 q[d]; m2 keys as f32
 ;            t0 d; t1 B; t2 3B; k4 (r9, which is no argument) the group's fifth block
 %include "abi.inc"
 %include "isa.inc"
@@ -28,7 +28,7 @@
   xor t0d, t0d
   jmp %%test
 %%dim:
-  vbroadcastss m1, [q + 4 * t0]
+  vbroadcastss m1, [q + 4 * t0]             ; one load of q[d] serves every block of the group
   %assign i 0
   %rep %1 * PANEL_VECS
     %assign chain 4 + i
@@ -47,9 +47,9 @@
       %define base_of_row base
     %endif
     %ifidn %2, f16
-      %assign key 2 + i % 2
-      vcvtph2ps m%[key], [base_of_row + (i % PANEL_VECS) * VBYTES / 2]
-      vfmadd231ps m%[chain], m1, m%[key]
+      ; an f16 is always an f32: the conversion is exact, subnormals included
+      vcvtph2ps m2, [base_of_row + (i % PANEL_VECS) * VBYTES / 2]
+      vfmadd231ps m%[chain], m1, m2
     %else
       vfmadd231ps m%[chain], m1, [base_of_row + (i % PANEL_VECS) * VBYTES]
     %endif
@@ -63,6 +63,7 @@
 %%test:
   cmp t0, head_dim
   jb %%dim
+  ; the scale is a product of its own, after the chain
   %assign i 0
   %rep %1 * PANEL_VECS
     %assign chain 4 + i
@@ -92,9 +93,9 @@ path_begin %1
 %endif
 kern attn_score_%2, 5, 1, 12, q, k, s, head_dim, blocks, k4
   vbroadcastss m0, x0
-  imul t1, head_dim, ROW
-  lea t2, [t1 + 2 * t1]
-  sub blocks, GROUP
+  imul t1, head_dim, ROW                    ; B
+  lea t2, [t1 + 2 * t1]                     ; 3B: with 1, 2 and 3 of them, every block of four is one addressing mode away
+  sub blocks, GROUP                         ; a borrow, and so below zero: no whole group left
   jb .rest
 .group:
   SCORE_GROUP GROUP, %2

@@ -12,7 +12,7 @@
 %macro EXP8_PAIR 2
   %1 m3, 1, [x + 4 * t0]
   %1 m4, 2, [x + 4 * t0 + VBYTES]
-  exp8 m3, m5, m7, m9, m4, m6, m8, m10
+  exp8 m3, m5, m7, m9, m4, m6, m8, m10      ; two chains, interleaved
   %2 [y + 4 * t0], 1, m3
   %2 [y + 4 * t0 + VBYTES], 2, m4
 %endmacro
@@ -22,7 +22,7 @@ path_begin %1
 kern exp8_vec, 3, 0, 16, x, y, n
   exp8_init
   xor t0d, t0d
-  sub n, 2 * LANES
+  sub n, 2 * LANES                          ; n is now the last place where a whole pair can begin
   jl .tail
 .pair:
   EXP8_PAIR whole_load, whole_store
@@ -33,7 +33,8 @@ kern exp8_vec, 3, 0, 16, x, y, n
   add n, 2 * LANES
   sub n, t0                                 ; 0 to 2 * LANES - 1 are left
   jz .done
-  tail_mask 1, n, 0                         ; lanes past the end compute e^0, which no one sees
+  ; lanes past the end are loaded as +0 and compute e^0 = 1, which is not stored: no slow or trapping value can arise
+  tail_mask 1, n, 0
   tail_mask 2, n, LANES
   EXP8_PAIR tail_load, tail_store
 .done:

@@ -16,7 +16,7 @@ kern f32_to_f16, 3, 0, 6, x, y, n
   splat 2, 0x7fffffff
   vxorps x4, x4, x4
   xor t1d, t1d
-  sub n, LANES
+  sub n, LANES                              ; n is now the last place where a whole vector can begin
   jl .tail
 .vector:
   vmovups m0, [x + 4 * t1]
@@ -34,10 +34,10 @@ kern f32_to_f16, 3, 0, 6, x, y, n
   tail_load m0, 1, [x + 4 * t1]
   vandps m3, m0, m2                         ; +0 where there is no element
   vpmaxud m4, m4, m3
-  lea y, [y + 2 * t1]
+  lea y, [y + 2 * t1]                       ; t1 is not needed after this
 %if ISA_512
   vcvtps2ph y5, m0, 0
-  vmovdqu16 [y] {k1}, y5
+  vmovdqu16 [y] {k1}, y5                    ; the mask of 32-bit lanes serves 16-bit ones: a bit a lane
 %else
   ; AVX2 has no masked store of 16-bit lanes: n = 4a + 2b + c, each part stored and shifted out
   vcvtps2ph x5, m0, 0

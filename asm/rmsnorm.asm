@@ -18,8 +18,8 @@ path_begin %1
 kern rmsnorm, 4, 1, 7, x, w, y, n
   vxorps x3, x3, x3
   vxorps x4, x4, x4
-  vcvtsi2ss x6, x3, n
-  lea t1, [n - 16]
+  vcvtsi2ss x6, x3, n                       ; exact: n < 2^24; x3 gives the unused lanes, so nothing old is waited for
+  lea t1, [n - 16]                          ; the last place where sixteen elements can begin
   xor t0d, t0d
   cmp t0, t1
   jg .squares_tail
@@ -37,7 +37,8 @@ kern rmsnorm, 4, 1, 7, x, w, y, n
   mov t1, n
   sub t1, t0                                ; 0 to 15 are left
   jz .rstd
-  tail_mask 1, t1, 0                        ; fma(+0, +0, part) is part, for no part is -0: a short tail adds nothing
+  ; past the end x is +0, and fma(+0, +0, part) is part, for no part is -0: a short tail adds nothing
+  tail_mask 1, t1, 0
   tail_load m5, 1, [x + 4 * t0]
   vfmadd231ps m3, m5, m5
 %if !ISA_512
@@ -57,9 +58,10 @@ kern rmsnorm, 4, 1, 7, x, w, y, n
   vdivss x3, x5, x3
   vbroadcastss m0, x3
   xor t0d, t0d
-  sub n, 2 * LANES
+  sub n, 2 * LANES                          ; n is now the last place where a whole pair can begin
   jl .tail
 .pair:
+  ; (x * rstd) * w in this order: rstd * w first would round otherwise
   vmulps m5, m0, [x + 4 * t0]
   vmulps m6, m0, [x + 4 * t0 + VBYTES]
   vmulps m5, m5, [w + 4 * t0]
@@ -88,7 +90,7 @@ kern rmsnorm, 4, 1, 7, x, w, y, n
 .done:
   xor t0d, t0d
   kern_ret
-.not_finite:
+.not_finite:                                ; y may be x: the caller can still look at what was wrong
   mov t0d, 1
   kern_ret
 kern_end

@@ -20,6 +20,7 @@
   mov t0, x
   mov t1, heads
 %%head:
+  ; both of a pair are read before either is written
   %1 m3, 1, [t0]
   %1 m4, 1, [t0 + 4 * half]
   vmulps m5, m4, m2
@@ -36,7 +37,7 @@
 %macro ROPE 1
 path_begin %1
 kern rope, 6, 0, 7, x, cs, sn, half, stride, heads
-  shl stride, 2
+  shl stride, 2                             ; in bytes
   mov t2, half
   test heads, heads
   jz .done
@@ -52,7 +53,7 @@ kern rope, 6, 0, 7, x, cs, sn, half, stride, heads
   jge .vector
   test t2, t2
   jz .done
-  tail_mask 1, t2, 0
+  tail_mask 1, t2, 0                        ; a and b share it: both ranges end at the same lane
   ROPE_HEADS tail_load, tail_store
 .done:
   kern_ret

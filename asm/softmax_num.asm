@@ -19,11 +19,12 @@
 %macro SOFTMAX_PAIR 2
   %1 m3, 1, [x + 4 * t0]
   %1 m4, 2, [x + 4 * t0 + VBYTES]
+  ; two roundings, never one fma: mul is applied to the rounded difference
   vsubps m3, m3, m0
   vsubps m4, m4, m0
   vmulps m3, m3, m13
   vmulps m4, m4, m13
-  exp8 m3, m5, m7, m9, m4, m6, m8, m10
+  exp8 m3, m5, m7, m9, m4, m6, m8, m10      ; two chains, interleaved
   %2 [p + 4 * t0], 1, m3
   %2 [p + 4 * t0 + VBYTES], 2, m4
 %endmacro
@@ -31,19 +32,20 @@
 %macro SOFTMAX_NUM 1
 path_begin %1
 kern softmax_num, 3, 2, 16, x, p, n
-  vbroadcastss m13, x1
+  vbroadcastss m13, x1                      ; mul first: max arrives in x0, which is part of m0
   vbroadcastss m0, x0
   exp8_init
   vxorps x11, x11, x11
   vxorps x12, x12, x12
   xor t0d, t0d
-  sub n, 2 * LANES
+  sub n, 2 * LANES                          ; n is now the last place where a whole pair can begin
   jl .tail
 .pair:
   SOFTMAX_PAIR whole_load, whole_store
+  ; the partials wait for nothing but these additions, 4 cycles each, while exp8 takes longer
   vaddps m11, m11, m3
 %if ISA_512
-  vaddps m11, m11, m4
+  vaddps m11, m11, m4                       ; in order: first, then second
 %else
   vaddps m12, m12, m4
 %endif
@@ -68,7 +70,7 @@ kern softmax_num, 3, 2, 16, x, p, n
 %endif
 .sum:
   reduce16 vaddps, 11, 12
-  vmovaps x0, x11
+  vmovaps x0, x11                           ; the result register of both calling conventions
   kern_ret
 kern_end
 %endmacro

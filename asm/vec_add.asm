@@ -22,7 +22,7 @@
 path_begin %1
 kern vec_add, 4, 0, 6, a, b, y, n
   xor t0d, t0d
-  sub n, 2 * LANES
+  sub n, 2 * LANES                          ; n is now the last place where a whole pair can begin
   jl .tail
 .pair:                                      ; two vectors an iteration: the loop's own instructions weigh half
   VEC_ADD_PAIR whole_load, whole_store
@@ -33,6 +33,7 @@ kern vec_add, 4, 0, 6, a, b, y, n
   add n, 2 * LANES
   sub n, t0                                 ; 0 to 2 * LANES - 1 are left
   jz .done
+  ; a mask a vector, the second may be empty: one masked step for any remainder, and no lane past the end is touched
   tail_mask 1, n, 0
   tail_mask 2, n, LANES
   VEC_ADD_PAIR tail_load, tail_store

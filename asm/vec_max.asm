@@ -25,12 +25,13 @@ kern vec_max, 3, 0, 13, x, max, n
     %assign i i + 1
   %endrep
   xor t0d, t0d
-  sub n, 4 * LANES
+  sub n, 4 * LANES                          ; n is now the last place where four vectors can begin
   jl .rest
 .four:
   %assign i 0
   %rep 4
     %assign j 4 + i
+    ; the memory operand twice: the second load hits the first cache and saves a move
     vmaxps m%[j], m%[j], [x + 4 * t0 + VBYTES * i]
     %assign j 8 + i
     vfmadd231ps m%[j], m12, [x + 4 * t0 + VBYTES * i]
@@ -40,7 +41,7 @@ kern vec_max, 3, 0, 13, x, max, n
   cmp t0, n
   jle .four
 .rest:                                      ; up to three whole vectors
-  add n, 3 * LANES
+  add n, 3 * LANES                          ; now the last place where one can
   jmp .rest_test
 .one:
   vmaxps m4, m4, [x + 4 * t0]
@@ -62,6 +63,7 @@ kern vec_max, 3, 0, 13, x, max, n
   vmaxps m5, m5, m0
 %endif
 .join:
+  ; four chains to one; a NaN in any sum stays to the end
   vmaxps m4, m4, m5
   vmaxps m6, m6, m7
   vaddps m8, m8, m9
