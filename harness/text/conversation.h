@@ -63,7 +63,8 @@ class Conversation {
     std::vector<int32_t> reply;    // with its closing
   };
   size_t kept_ids() const;
-  size_t drop_for(size_t wanted);
+  size_t surplus(size_t ids, size_t room) const;
+  Prompt drop(size_t count);
 
   const Tokenizer& tok_;
   const ChatTemplate* tmpl_;

@@ -16,14 +16,20 @@ class Tokenizer {
   static std::unique_ptr<Tokenizer> from_meta(const Meta& meta);
   ~Tokenizer();
 
-  // Plain text, any bytes. Never yields a special id. Linear time and constant stack on hostile input.
+  // Plain text, any bytes. Never yields a special id. Linear time and constant stack on hostile input. Bytes that are not
+  // UTF-8 are words of their own (text/splitter.h); decode gives back the bytes. Threads may share a Tokenizer.
   std::vector<int32_t> encode(std::string_view text) const;
   // Text of a template: specials written out ("<|user|>") become their ids, the longest first; the rest as encode.
+  // So do, where tok.kind is "bpe", other tokens that no merge makes: those that a model's maker added by hand.
   std::vector<int32_t> encode_with_specials(std::string_view text) const;
 
-  std::string_view bytes(int32_t id) const;     // of a special: empty; id outside the vocabulary: empty
+  // A text within its frame: specials of `before` and `after` become their ids; `text` is plain, whatever it looks like.
+  // Plain text that meets at the seams is tokenized as one.
+  std::vector<int32_t> encode_framed(std::string_view before, std::string_view text, std::string_view after) const;
+
+  std::string_view bytes(int32_t id) const;  // of a special: empty; id outside the vocabulary: empty
   std::string decode(const std::vector<int32_t>& ids) const;
-  std::string_view name(int32_t id) const;      // of a special: its text; of others: their bytes
+  std::string_view name(int32_t id) const;  // of a special: its text; of others: their bytes
   bool is_special(int32_t id) const;
   bool is_end(int32_t id) const;
   std::optional<int32_t> bos() const;
@@ -38,7 +44,12 @@ class Tokenizer {
 };
 
 // Reads tokenizer.json, tokenizer_config.json and config.json of a Hugging Face folder into the keys tok.* and
-// chat.template. Throws Error naming the file and what in it is not understood. `vocab` is the model's true vocabulary.
+// chat.template; generation_config.json and chat_template.jinja where they are. Throws Error naming the file and what in it
+// is not understood. `vocab` is the model's true vocabulary. Without a tokenizer.json there is no tokenizer: no key is set.
+//
+// tok.kind is "bpe", or "bpe-words" where a word of the vocabulary is taken whole before any merge (ignore_merges).
+// tok.add_bos is tokenizer_config.json's add_bos_token; where it says nothing, whether the post-processor writes BOS, or
+// else whether the chat template does.
 void tok_import_hf(const std::string& folder, uint32_t vocab, Meta& out);
 
 }  // namespace nyb

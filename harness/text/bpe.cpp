@@ -1,0 +1,121 @@
+#include "text/bpe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <queue>
+
+#include "kern/error.h"
+
+namespace nyb {
+namespace {
+
+constexpr size_t short_word = 32;  // below this, looking at every pair each time is faster than a heap
+
+uint64_t pair_of(uint32_t left, uint32_t right) { return uint64_t{left} << 32 | right; }
+
+uint64_t scatter(uint64_t pair) { return (pair ^ pair >> 32) * 0x9e3779b97f4a7c15u; }
+
+}  // namespace
+
+Bpe::Bpe(const std::array<int32_t, 256>& byte_ids, const std::vector<uint32_t>& merges) : byte_ids_(byte_ids) {
+  const size_t count = merges.size() / 3;
+  const size_t slots = std::bit_ceil(std::max<size_t>(2 * count, 16));
+  table_.resize(slots);
+  shift_ = 64 - std::countr_zero(slots);
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t pair = pair_of(merges[3 * i], merges[3 * i + 1]);
+    size_t at = scatter(pair) >> shift_;
+    while (table_[at].rank != none && table_[at].pair != pair) at = (at + 1) & (slots - 1);
+    table_[at] = {pair, static_cast<uint32_t>(i), static_cast<int32_t>(merges[3 * i + 2])};
+  }
+}
+
+const Bpe::Slot* Bpe::find(int32_t left, int32_t right) const {
+  const uint64_t pair = pair_of(static_cast<uint32_t>(left), static_cast<uint32_t>(right));
+  for (size_t at = scatter(pair) >> shift_;; at = (at + 1) & (table_.size() - 1)) {
+    const Slot& s = table_[at];
+    if (s.rank == none) return nullptr;
+    if (s.pair == pair) return &s;
+  }
+}
+
+void Bpe::encode(std::string_view word, std::vector<int32_t>& out) const {
+  if (word.size() > max_word)
+    throw Error(fmt::format("a word of {} bytes in the text is longer than the {} that can be tokenized", word.size(), max_word));
+  if (word.size() < short_word) {
+    encode_short(word, out);
+  } else {
+    encode_long(word, out);
+  }
+}
+
+void Bpe::encode_short(std::string_view word, std::vector<int32_t>& out) const {
+  std::array<int32_t, short_word> id{};
+  std::array<const Slot*, short_word> next{};  // the merge of id[i] with id[i + 1]
+  size_t n = word.size();
+  for (size_t i = 0; i < n; ++i) id[i] = byte_ids_[static_cast<unsigned char>(word[i])];
+  for (size_t i = 0; i + 1 < n; ++i) next[i] = find(id[i], id[i + 1]);
+  while (n > 1) {
+    size_t best = n;
+    for (size_t i = 0; i + 1 < n; ++i) {
+      if (next[i] && (best == n || next[i]->rank < next[best]->rank)) best = i;
+    }
+    if (best == n) break;
+    id[best] = next[best]->result;
+    --n;
+    for (size_t i = best + 1; i < n; ++i) {
+      id[i] = id[i + 1];
+      next[i] = next[i + 1];
+    }
+    if (best > 0) next[best - 1] = find(id[best - 1], id[best]);
+    if (best + 1 < n) next[best] = find(id[best], id[best + 1]);
+  }
+  out.insert(out.end(), id.begin(), id.begin() + static_cast<std::ptrdiff_t>(n));
+}
+
+void Bpe::encode_long(std::string_view word, std::vector<int32_t>& out) const {
+  struct Node {
+    int32_t id;
+    uint32_t before, after;  // neighbours; none at the ends
+  };
+  // What could be merged, with the ids it was seen with: an entry whose ids have changed since is stale.
+  struct Candidate {
+    uint64_t order;  // rank << 32 | position: the least is next
+    int32_t left, right, result;
+    bool operator>(const Candidate& o) const { return order > o.order; }
+  };
+  const auto n = static_cast<uint32_t>(word.size());
+  std::vector<Node> node(n);
+  for (uint32_t i = 0; i < n; ++i) {
+    node[i] = {byte_ids_[static_cast<unsigned char>(word[i])], i == 0 ? none : i - 1, i + 1 == n ? none : i + 1};
+  }
+  std::vector<Candidate> first;
+  const auto candidate = [&](uint32_t i, auto&& take) {
+    const uint32_t j = node[i].after;
+    if (j == none) return;
+    if (const Slot* s = find(node[i].id, node[j].id))
+      take(Candidate{uint64_t{s->rank} << 32 | i, node[i].id, node[j].id, s->result});
+  };
+  for (uint32_t i = 0; i < n; ++i) candidate(i, [&](const Candidate& c) { first.push_back(c); });
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> heap(std::greater<>(), std::move(first));
+  const auto push = [&](const Candidate& c) { heap.push(c); };
+  while (!heap.empty()) {
+    const Candidate c = heap.top();
+    heap.pop();
+    const auto i = static_cast<uint32_t>(c.order);
+    const uint32_t j = node[i].after;
+    // A node that was merged into its left neighbour has id -1, which no candidate has.
+    if (node[i].id != c.left || j == none || node[j].id != c.right) continue;
+    node[i].id = c.result;
+    node[i].after = node[j].after;
+    node[j].id = -1;
+    if (node[i].after != none) node[node[i].after].before = i;
+    if (node[i].before != none) candidate(node[i].before, push);
+    candidate(i, push);
+  }
+  for (uint32_t i = 0; i != none; i = node[i].after) out.push_back(node[i].id);
+}
+
+}  // namespace nyb

@@ -1,0 +1,29 @@
+// splitter.h - the pre-tokenizer: text cut into words by a pattern, before any merging.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace nyb {
+
+// Unicode's properties are those of the PCRE2 library (its 10.42, that of Debian 12, has Unicode 14).
+class Splitter {
+ public:
+  // A PCRE2 pattern, compiled for UTF-8 with Unicode's properties. Throws Error with the place that is wrong in it.
+  explicit Splitter(const std::string& pattern);
+  ~Splitter();
+
+  // Calls `word` with the words of `text` in order; together they are the text. Each match is a word, and so is what lies
+  // between two matches. Text that is not UTF-8 is cut first: each run of valid UTF-8 is matched as a text of its own, and each
+  // maximal ill-formed part between (Unicode 3.9, as in utf8.h) is a word.
+  // Throws Error when the pattern takes more steps than a sane one can; nothing else, and the stack is not used up.
+  void split(std::string_view text, const std::function<void(std::string_view)>& word) const;
+
+ private:
+  struct Code;
+  class Matcher;
+  std::unique_ptr<Code> code_;
+};
+
+}  // namespace nyb
