@@ -1,0 +1,113 @@
+// Every kernel x every path x both calling conventions: the bytes of the reference, through the checked call.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "kern/cases.h"
+#include "kern/cpu.h"
+#include "kern/ref.h"
+#include "support/vnni_emu.h"
+
+namespace nyb::test {
+namespace {
+
+uint64_t seed() {
+  const char* e = std::getenv("NYBBLE_TEST_SEED");
+  return e ? std::strtoull(e, nullptr, 0) : 20240817;
+}
+
+struct Form {
+  std::string_view name;
+  Path path;
+  Abi abi;
+};
+
+std::vector<Form> forms() {
+  std::vector<Form> v;
+  for (const KernInfo& k : kern_list()) {
+    for (const Path p : all_paths) {
+      for (const Abi abi : {Abi::sysv, Abi::win64}) {
+        if (p != Path::ref) v.push_back({k.name, p, abi});
+      }
+    }
+  }
+  return v;
+}
+
+class Kernel : public testing::TestWithParam<Form> {
+ protected:
+  static void SetUpTestSuite() {
+    install_fault_handlers();
+    ASSERT_TRUE(vnni::install()) << "the signal frames of this system carry no AVX state";
+  }
+  static void TearDownTestSuite() { vnni::uninstall(); }
+};
+
+TEST_P(Kernel, GivesTheBytesOfTheReference) {
+  const auto [name, path, abi] = GetParam();
+  const KernelForms& forms = forms_of(name);
+  const Path body = forms.body[size_t(path)];
+  // The table of the path holds the function that the list names. So what is run below is what the path runs.
+  ASSERT_EQ(forms.table[size_t(path)], forms.sysv[size_t(path)]) << "the table of " << path_name(path) << " has another function";
+  if (body != path) {
+    EXPECT_EQ(forms.sysv[size_t(path)], forms.sysv[size_t(body)]);
+    EXPECT_EQ(forms.win64[size_t(path)], forms.win64[size_t(body)]);
+    return;  // inherited, and run as the other path's
+  }
+  const std::string missing = cannot_run(path);
+  if (!missing.empty()) GTEST_SKIP() << name << "/" << path_name(path) << " not run: this CPU lacks " << missing;
+
+  const uint64_t emulated = vnni::count();
+  KernRun run({std::string(name), std::string(path_name(path)), abi,
+               abi == Abi::sysv ? forms.sysv[size_t(path)] : forms.win64[size_t(path)], needs_emulation(path)},
+              seed());
+  run_case(run, case_of(name));
+  EXPECT_TRUE(run.findings().empty()) << run.report();
+  EXPECT_GT(run.calls(), 300u);
+  const uint64_t count = vnni::count() - emulated;
+  if (needs_emulation(path)) {
+    EXPECT_GT(count, 0u) << "nothing of " << path_name(path) << " was emulated, so its own instructions were not run";
+    EXPECT_LT(count, 1000000u) << "too many traps for a test";
+  } else {
+    EXPECT_EQ(count, 0u) << "this CPU has the instructions of " << path_name(path) << ", and still one trapped";
+  }
+  RecordProperty("calls", int(run.calls()));
+  RecordProperty("emulated", int(count));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Kernel, testing::ValuesIn(forms()), [](const auto& info) {
+  const Form& f = info.param;
+  return std::string(f.name) + "_" + std::string(path_name(f.path)) + "_" + abi_name(f.abi);
+});
+
+TEST(Cases, EveryKernelOfTheListHasOne) {
+  std::set<std::string_view> listed, cased;
+  for (const KernInfo& k : kern_list()) listed.insert(k.name);
+  for (const KernelCase& c : kernel_cases()) EXPECT_TRUE(cased.insert(c.name).second) << "two cases for " << c.name;
+  for (const auto name : listed) EXPECT_TRUE(cased.count(name)) << "kernels.def lists " << name << ", tests/kern/cases*.cpp do not";
+  for (const auto name : cased)
+    EXPECT_TRUE(listed.count(name)) << "tests/kern has a case for " << name << ", which kernels.def does not";
+}
+
+TEST(Tables, RefRunsTheReference) {
+#define KERNEL(family, name, result, params, args, ...) EXPECT_EQ(kern_table(Path::ref).name, &ref::name) << #name;
+#include "kern/kernels.def"
+#undef KERNEL
+}
+
+TEST(Tables, EachPathSaysItsName) {
+  for (const Path p : all_paths) EXPECT_EQ(kern_table(p).path, p) << path_name(p);
+}
+
+TEST(Tables, AForcedPathIsTheOneThatRuns) {
+  for (const Path p : all_paths) {
+    if (!cpu_missing(cpu_here(), p).empty()) continue;  // kern_pick's refusal is tested with the reference
+    const KernChoice choice = kern_pick(cpu_here(), path_name(p));
+    EXPECT_EQ(choice.table, &kern_table(p)) << path_name(p);
+    EXPECT_EQ(choice.table->path, p);
+  }
+}
+
+}  // namespace
+}  // namespace nyb::test
