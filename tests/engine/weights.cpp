@@ -1,0 +1,135 @@
+#include "weights.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "model/format.h"
+#include "model/quant.h"
+#include "model/writer.h"
+#include "support/data.h"
+
+namespace nyb::test {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::pair<const char*, const char*> kNames[] = {
+    {"attn_norm", "input_layernorm"}, {"q", "self_attn.q_proj"}, {"k", "self_attn.k_proj"},
+    {"v", "self_attn.v_proj"},        {"o", "self_attn.o_proj"}, {"ffn_norm", "post_attention_layernorm"},
+    {"gate", "mlp.gate_proj"},        {"up", "mlp.up_proj"},     {"down", "mlp.down_proj"}};
+
+std::vector<float> tensor_of(const std::string& file, const json& entry) {
+  const size_t data = 8 + *reinterpret_cast<const uint64_t*>(file.data());
+  const size_t b = entry["data_offsets"][0], e = entry["data_offsets"][1];
+  const char* p = file.data() + data + b;
+  if (entry["dtype"] == "F32") {
+    std::vector<float> v((e - b) / 4);
+    std::memcpy(v.data(), p, e - b);
+    return v;
+  }
+  std::vector<float> v((e - b) / 2);
+  for (size_t i = 0; i < v.size(); i++) {
+    uint16_t half;
+    std::memcpy(&half, p + 2 * i, 2);
+    v[i] = std::bit_cast<float>(static_cast<uint32_t>(half) << 16);
+  }
+  return v;
+}
+
+void add_rope(ModelShape& s, double base) {
+  for (uint32_t i = 0; i < s.head_dim / 2; i++) s.rope_freqs.push_back(std::pow(base, -2.0 * i / s.head_dim));
+}
+
+Meta meta_of(const ModelShape& s) {
+  Meta m;
+  m.set(key::family, std::string("llama"));
+  m.set(key::name, std::string("test"));
+  m.set(key::norm_eps, static_cast<double>(s.norm_eps));
+  m.set(key::act, std::string("silu"));
+  m.set(key::attn_scale, static_cast<double>(s.attn_scale));
+  m.set(key::rope_style, std::string("half"));
+  m.set(key::rope_freqs, s.rope_freqs);
+  m.set(key::rope_factor, static_cast<double>(s.rope_factor));
+  return m;
+}
+
+std::vector<uint8_t> panels(const std::vector<float>& w, TType type, size_t rows, size_t cols) {
+  std::vector<uint8_t> out(tensor_bytes(type, rows, cols));
+  const size_t bytes = panel_bytes(type, cols);
+  std::vector<float> scales(panels_of(rows) * kPanelRows);
+  for (size_t p = 0; p < panels_of(rows); p++)
+    quant_panel(type, w.data() + p * kPanelRows * cols, std::min(kPanelRows, rows - p * kPanelRows), cols, false,
+                out.data() + p * bytes, scales.data() + p * kPanelRows);
+  if (type == TType::q8) std::memcpy(out.data() + panels_of(rows) * bytes, scales.data(), scales.size() * 4);
+  return out;
+}
+
+}  // namespace
+
+Weights hf_weights(const std::string& folder) {
+  const json c = json::parse(read_file(folder + "/config.json"));
+  const std::string file = read_file(folder + "/model.safetensors");
+  const json index = json::parse(file.substr(8, *reinterpret_cast<const uint64_t*>(file.data())));
+  Weights w;
+  ModelShape& s = w.shape;
+  s.layers = c["num_hidden_layers"];
+  s.dim = c["hidden_size"];
+  s.heads = c["num_attention_heads"];
+  s.kv_heads = c["num_key_value_heads"];
+  s.head_dim = s.dim / s.heads;
+  s.ffn = c["intermediate_size"];
+  s.vocab = c["vocab_size"];
+  s.ctx = c["max_position_embeddings"];
+  s.norm_eps = c["rms_norm_eps"];
+  s.attn_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.head_dim)));
+  add_rope(s, c["rope_theta"]);
+  w.at["embed"] = tensor_of(file, index["model.embed_tokens.weight"]);
+  w.at["out_norm"] = tensor_of(file, index["model.norm.weight"]);
+  for (uint32_t l = 0; l < s.layers; l++)
+    for (const auto& [ours, theirs] : kNames)
+      w.at["layers." + std::to_string(l) + "." + ours] =
+          tensor_of(file, index["model.layers." + std::to_string(l) + "." + theirs + ".weight"]);
+  return w;
+}
+
+Weights random_weights(const ModelShape& shape, bool tied, uint64_t seed) {
+  Weights w{shape, tied, {}};
+  if (w.shape.norm_eps == 0) w.shape.norm_eps = 1e-5f;
+  if (w.shape.attn_scale == 0) w.shape.attn_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(shape.head_dim)));
+  if (w.shape.rope_freqs.empty()) add_rope(w.shape, 10000);
+  std::mt19937_64 rng(seed);
+  for (const TensorSlot& slot : model_slots(w.shape, tied)) {
+    const double size = slot.matrix ? std::sqrt(3.0 / static_cast<double>(slot.cols)) : 0.25;  // uniform; products keep their size
+    std::vector<float>& v = w.at[slot.name];
+    for (uint64_t i = 0; i < slot.rows * slot.cols; i++) {
+      const double u = static_cast<double>(rng() >> 11) * 0x1p-52 - 1;
+      v.push_back(static_cast<float>(u * size + (slot.matrix ? 0 : 1)));
+    }
+  }
+  return w;
+}
+
+std::unique_ptr<Model> make_model(const Weights& w, const TypeOf& type) {
+  static int count = 0;
+  const std::string path = (tmp_dir() / ("model" + std::to_string(count++) + ".mnm")).string();
+  std::vector<TensorPlan> plan;
+  for (const TensorSlot& slot : model_slots(w.shape, w.tied))
+    plan.push_back({slot.name, slot.matrix ? type(slot.name) : TType::vec, slot.rows, slot.cols});
+  MnmWriter out(path, w.shape, meta_of(w.shape), plan);
+  for (const TensorPlan& t : plan) {
+    const std::vector<float>& v = w.at.at(t.name);
+    if (t.type == TType::vec) {
+      out.tensor(v.data(), v.size() * 4);
+    } else {
+      const std::vector<uint8_t> bytes = panels(v, t.type, t.rows, t.cols);
+      out.tensor(bytes.data(), bytes.size());
+    }
+  }
+  out.finish();
+  return eng_load(path);
+}
+
+}  // namespace nyb::test

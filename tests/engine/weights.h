@@ -1,0 +1,35 @@
+// weights.h - models for the engine's tests: real ones read by the test itself, and small random ones.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+
+namespace nyb::test {
+
+// A model as plain f32 matrices, row-major, under the names that a model file gives them.
+struct Weights {
+  ModelShape shape;
+  bool tied = true;
+  std::map<std::string, std::vector<float>> at;
+  const std::vector<float>& layer(size_t l, const char* name) const { return at.at("layers." + std::to_string(l) + "." + name); }
+  std::vector<float>& layer(size_t l, const char* name) { return at.at("layers." + std::to_string(l) + "." + name); }
+};
+
+// config.json and model.safetensors (f32 or bf16) of a folder, read without the program's own importer.
+Weights hf_weights(const std::string& folder);
+Weights random_weights(const ModelShape& shape, bool tied, uint64_t seed);
+
+// The type of each matrix, by name.
+using TypeOf = std::function<TType(const std::string& name)>;
+inline TypeOf all(TType t) {
+  return [t](const std::string&) { return t; };
+}
+
+// Writes the model to a file of this process and loads it.
+std::unique_ptr<Model> make_model(const Weights& w, const TypeOf& type);
+
+}  // namespace nyb::test
