@@ -11,12 +11,13 @@ namespace nyb {
 
 struct ModelShape {
   uint32_t layers = 0, dim = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, vocab = 0, ctx = 0;
-  uint64_t params = 0;            // true weights, the tied head counted once
+  uint64_t params = 0;  // true weights, the tied head counted once
   float norm_eps = 0, attn_scale = 0, rope_factor = 1;
-  std::vector<double> rope_freqs; // head_dim / 2 at most
+  std::vector<double> rope_freqs;  // head_dim / 2 at most
 };
 
-// Shapes: q [heads*head_dim][dim], k and v [kv_heads*head_dim][dim], o [dim][heads*head_dim], gate and up [ffn][dim], down [dim][ffn].
+// Shapes: q [heads*head_dim][dim], k and v [kv_heads*head_dim][dim], o [dim][heads*head_dim], gate and up [ffn][dim], down
+// [dim][ffn].
 struct LayerTensors {
   const Tensor *attn_norm, *q, *k, *v, *o, *ffn_norm, *gate, *up, *down;
 };
@@ -26,15 +27,15 @@ class Model {
   ~Model();
   ModelShape shape;
   Meta meta;
-  std::vector<Tensor> tensors;          // in file order
+  std::vector<Tensor> tensors;  // in file order
   std::vector<LayerTensors> layers;
   const Tensor *embed = nullptr, *out_norm = nullptr;
-  const Tensor* head = nullptr;         // == embed when tied
+  const Tensor* head = nullptr;  // == embed when tied
   std::string path, name;
   uint64_t file_bytes = 0;
-  uint64_t checksum = 0;                // XXH3-64 of the header, which holds the hash of table and metadata
-  uint64_t weight_bytes = 0;            // of all tensors
-  std::string type_name;                // "q8", or "q4 (head q8)" where they differ
+  uint64_t checksum = 0;      // XXH3-64 of the header, which holds the hash of table and metadata
+  uint64_t weight_bytes = 0;  // of all tensors
+  std::string type_name;      // "q8", or "q4 (head q8)" where they differ
 
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;

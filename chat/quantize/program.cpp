@@ -1,0 +1,83 @@
+#include "quantize/program.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "common/app.h"
+#include "model/convert.h"
+#include "model/writer.h"
+#include "quantize/report.h"
+#include "text/tokenizer.h"
+
+namespace nyb {
+namespace {
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string in, out, type = "q8", head, name;
+  bool fit = true, quiet = false;
+};
+
+TType type_of(const std::string& s) { return s == "f32" ? TType::f32 : s == "q4" ? TType::q4 : TType::q8; }
+
+// The output must not be a part of the model that is read.
+void apart(const std::string& in, const std::string& out) {
+  std::error_code ec;
+  if (!fs::exists(out, ec)) return;
+  const fs::path folder = fs::path(out).has_parent_path() ? fs::path(out).parent_path() : fs::path(".");
+  if (fs::equivalent(in, out, ec) || (fs::equivalent(in, folder, ec) && fs::path(out).extension() != ".mnm"))
+    throw Error(out + ": this is a part of the model to convert; give the output another name");
+}
+
+int run(const Options& o) {
+  std::error_code ec;
+  if (!fs::exists(o.in, ec)) throw Error(o.in + ": there is no such folder");
+  if (!fs::is_directory(o.in, ec))
+    throw Error(o.in + ": this is not a folder; quantize reads a Hugging Face folder with config.json and safetensors");
+  output_check(o.out);
+  apart(o.in, o.out);
+  ModelSource src = hf_open(o.in, o.name);
+  tok_import_hf(o.in, src.shape.vocab, src.meta);
+
+  ConvertOptions c;
+  c.type = type_of(o.type);
+  c.head = type_of(o.head.empty() ? o.type : o.head);
+  c.fit = o.fit;
+  uint64_t values = 0;
+  for (const SourceTensor& t : src.tensors) values += 2 * (t.bytes / source_type_bytes(t.type));
+  ConvertReport report;
+  {
+    Progress bar("converting", values, !o.quiet);
+    c.progress = [&bar](uint64_t done, uint64_t) {
+      if (interrupted()) throw Interrupted{};
+      bar.at(done);
+    };
+    report = convert(src, o.out, c);
+  }
+  for (const std::string& n : report.notes) err_write(n + "\n");
+  if (!o.quiet) out_write(report_table(report, o.out));
+  return 0;
+}
+
+}  // namespace
+
+int quantize_main(int argc, char** argv) {
+  // a limit on file sizes shall be an error of write(), not the end of the process
+  std::signal(SIGXFSZ, SIG_IGN);
+  CLI::App app("Makes a model file of a Hugging Face folder (llama architecture; safetensors in f32, f16 or bf16).", "quantize");
+  Options o;
+  const CLI::IsMember types({"f32", "q8", "q4"});
+  app.add_option("IN", o.in, "Folder with config.json, safetensors and, if the model has one, tokenizer.json")->required();
+  app.add_option("OUT", o.out, "Model file to write (.mnm)")->required();
+  app.add_option("--type", o.type, "Type of the matrices: f32, q8 (default) or q4")->check(types);
+  app.add_option("--head", o.head, "Type of the head, or of the embedding where it is the head too (default: as --type)")
+      ->check(types);
+  app.add_flag("--fit,!--no-fit", o.fit, "Search the scales of q4 for the least error (default), or take max/7");
+  app.add_option("--name", o.name, "What to call the model (default: the folder's name)");
+  app.add_flag("--quiet", o.quiet, "No progress bar and no table");
+  return app_run(app, argc, argv, [&o] { return run(o); });
+}
+
+}  // namespace nyb

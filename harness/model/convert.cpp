@@ -1,0 +1,146 @@
+#include "model/convert.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <memory>
+
+#include "kern/error.h"
+#include "kern/mxcsr.h"
+#include "model/format.h"
+#include "model/quant.h"
+#include "model/writer.h"
+
+namespace nyb {
+namespace {
+
+// Panels whose product is measured, at most, spread over the matrix.
+constexpr uint64_t kMeasured = 64;
+
+std::string kind_of(const std::string& slot) {
+  if (slot.ends_with("norm")) return "norms";
+  return slot.substr(slot.rfind('.') + 1);  // npos + 1 is 0: the whole name
+}
+
+class Converter {
+ public:
+  Converter(const ModelSource& src, const ConvertOptions& o) : src_(src), options_(o), slots_(model_slots(src.shape, src.tied)) {
+    for (const TensorSlot& s : slots_) total_ += 2 * s.rows * s.cols;
+  }
+
+  ConvertReport run(const std::string& out) {
+    const MxcsrScope float_rules;
+    output_check(out);
+    std::vector<TensorPlan> plan;
+    for (size_t i = 0; i < slots_.size(); i++) plan.push_back({slots_[i].name, type_for(i), slots_[i].rows, slots_[i].cols});
+    Meta meta = src_.meta;
+    meta.set(key::source_hash, uint64_t{0});
+    MnmWriter writer(out, src_.shape, meta, plan);
+    const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> hash(XXH3_createState(), XXH3_freeState);
+    XXH3_64bits_reset(hash.get());
+    for (size_t i = 0; i < slots_.size(); i++) {
+      const SourceTensor& t = src_.tensors[i];
+      XXH3_64bits_update(hash.get(), t.data, t.bytes);
+      write(writer, i, plan[i].type);
+      source_release(t);
+      report_.params += slots_[i].rows * slots_[i].cols;
+    }
+    writer.set(key::source_hash, XXH3_64bits_digest(hash.get()));
+    writer.finish();
+    report_.file_bytes = writer.file_bytes();
+    return std::move(report_);
+  }
+
+ private:
+  void advance(uint64_t values) {
+    done_ += values;
+    if (options_.progress) options_.progress(done_, total_);
+  }
+
+  [[noreturn]] void not_finite(size_t i, uint64_t index) const {
+    const SourceTensor& t = src_.tensors[i];
+    throw Error(fmt::format("{}: weight {} of tensor {} (row {}, column {}) is not a finite number", src_.files[t.file].path(),
+                            index, t.name, index / slots_[i].cols, index % slots_[i].cols));
+  }
+
+  // The first reading: refuses what is not finite, and decides the tensor's type.
+  TType type_for(size_t i) {
+    const TensorSlot& s = slots_[i];
+    const bool is_head = s.name == "head" || (src_.tied && s.name == "embed");
+    TType type = !s.matrix ? TType::vec : is_head ? options_.head : options_.type;
+    std::vector<float> row(s.cols);
+    for (uint64_t r = 0; r < s.rows; r++) {
+      source_read(src_.tensors[i], r * s.cols, s.cols, row.data());
+      if (const auto bad = find_not_finite(row.data(), s.cols)) not_finite(i, r * s.cols + *bad);
+      if (type == TType::q4) {
+        if (const auto f = find_scale_fault(row.data(), s.cols)) {
+          type = TType::q8;
+          report_.notes.push_back(
+              fmt::format("{} is kept in int8: row {}, columns {} to {} have weights up to {:.3g}, {} for an int4 scale in f16",
+                          s.name, r, f->group * kGroup, std::min<uint64_t>(f->group * kGroup + kGroup, s.cols) - 1, f->amax,
+                          f->large ? "too large" : "too small"));
+        }
+      }
+      advance(s.cols);
+    }
+    return type;
+  }
+
+  void write(MnmWriter& writer, size_t i, TType type) {
+    const TensorSlot& s = slots_[i];
+    const uint64_t panels = panels_of(s.rows), size = panel_bytes(type, s.cols);
+    const uint64_t stride = (panels + kMeasured - 1) / kMeasured;
+    std::vector<float> w(kPanelRows * s.cols), scales;
+    std::vector<uint8_t> panel(size);
+    const ProductMeter meter(type == TType::vec ? 0 : s.cols);
+    ConvertKind& kind = kind_row(s.name, type);
+    uint64_t vanished = 0;
+    for (uint64_t p = 0; p < panels; p++) {
+      const uint64_t rows = std::min<uint64_t>(kPanelRows, s.rows - p * kPanelRows);
+      source_read(src_.tensors[i], p * kPanelRows * s.cols, rows * s.cols, w.data());
+      float row_scales[kPanelRows] = {};
+      quant_panel(type, w.data(), rows, s.cols, options_.fit, panel.data(), row_scales);
+      writer.tensor(panel.data(), size);
+      if (type == TType::q8) {
+        scales.insert(scales.end(), row_scales, row_scales + kPanelRows);
+        for (uint64_t r = 0; r < rows; r++) vanished += row_scales[r] == 0 && !all_zero(w.data() + r * s.cols, s.cols);
+      }
+      kind.weights.add(weight_error(type, w.data(), rows, s.cols, panel.data(), row_scales));
+      if (p % stride == 0) kind.product.add(meter.measure(type, w.data(), rows, panel.data(), row_scales));
+      advance(rows * s.cols);
+    }
+    if (type == TType::q8) writer.tensor(scales.data(), scales.size() * sizeof(float));
+    if (vanished != 0)
+      report_.notes.push_back(fmt::format("{}: {} rows have only weights below 1.5e-36 and became zero", s.name, vanished));
+    kind.bytes += tensor_bytes(type, s.rows, s.cols);
+  }
+
+  static bool all_zero(const float* w, uint64_t n) {
+    return std::all_of(w, w + n, [](float x) { return x == 0; });
+  }
+
+  ConvertKind& kind_row(const std::string& slot, TType type) {
+    const std::string name = kind_of(slot);
+    auto it = std::find_if(report_.kinds.begin(), report_.kinds.end(), [&](const ConvertKind& k) { return k.kind == name; });
+    if (it == report_.kinds.end()) it = report_.kinds.insert(it, ConvertKind{name, {}, 0, {}, {}});
+    const std::string type_text(type == TType::vec ? "f32" : ttype_name(type));
+    if (it->types.find(type_text) == std::string::npos) it->types += (it->types.empty() ? "" : ", ") + type_text;
+    return *it;
+  }
+
+  const ModelSource& src_;
+  const ConvertOptions& options_;
+  std::vector<TensorSlot> slots_;
+  uint64_t done_ = 0, total_ = 0;
+  ConvertReport report_;
+};
+
+}  // namespace
+
+ConvertReport convert(const ModelSource& src, const std::string& out, const ConvertOptions& options) {
+  return Converter(src, options).run(out);
+}
+
+}  // namespace nyb

@@ -1,0 +1,13 @@
+// hf_config.h - config.json of a llama-architecture model.
+#pragma once
+#include <string>
+#include "model/meta.h"
+#include "model/model.h"
+
+namespace nyb {
+
+// Fills shape (its integers) and the metadata that running needs; returns whether the head is the embedding. Throws Error
+// naming the file and the key that is missing, malformed or asks for what this program does not do.
+bool hf_config(const std::string& path, ModelShape& shape, Meta& meta);
+
+}  // namespace nyb

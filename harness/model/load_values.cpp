@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <cfloat>
+#include <cmath>
+
+#include "kern/error.h"
+#include "model/load_check.h"
+#include "model/meta_io.h"
+
+namespace nyb {
+namespace {
+
+class MetaChecker {
+ public:
+  MetaChecker(const Meta& meta, const std::string& path) : meta_(meta), path_(path) {}
+
+  template <class T>
+  const T& need(const char* k) const {
+    if (!meta_.has(k)) throw Error(fmt::format("{}: the metadata key \"{}\" is missing", path_, k));
+    return meta_.get<T>(k);  // its type was checked when it was decoded
+  }
+
+  void word(const char* k, std::string_view only) const {
+    const auto& v = need<std::string>(k);
+    if (v != only) throw Error(fmt::format("{}: {} is {}; this program runs \"{}\" only", path_, k, shown(v), only));
+  }
+
+  // a double that is used as a float: finite there, and above zero unless zero is let in
+  float number(const char* k, bool zero_ok) const {
+    const double v = need<double>(k);
+    if (!(v >= 0 && v <= FLT_MAX) || (!zero_ok && static_cast<float>(v) == 0))
+      throw Error(fmt::format("{}: {} is {}, which is not a finite number {} zero", path_, k, v, zero_ok ? "from" : "above"));
+    return static_cast<float>(v);
+  }
+
+  void ids(const char* k, uint64_t limit) const {
+    if (const auto* v = meta_.find<std::vector<uint32_t>>(k))
+      for (size_t i = 0; i < v->size(); i++) id(k, i, (*v)[i], limit);
+  }
+  void id(const char* k, size_t i, uint64_t value, uint64_t limit) const {
+    if (value >= limit) throw Error(fmt::format("{}: {}[{}] is token {}, beyond the {} there are", path_, k, i, value, limit));
+  }
+
+ private:
+  const Meta& meta_;
+  const std::string& path_;
+};
+
+void tokenizer_check(const MetaChecker& c, const Meta& meta, const ModelShape& shape, const std::string& path) {
+  uint64_t limit = shape.vocab;
+  if (const auto* tokens = meta.find<std::vector<std::string>>(key::tok_tokens)) {
+    if (tokens->size() > shape.vocab)
+      throw Error(fmt::format("{}: tok.tokens has {} tokens, more than the vocabulary of {}", path, tokens->size(), shape.vocab));
+    limit = tokens->size();
+  }
+  if (const auto* merges = meta.find<std::vector<uint32_t>>(key::tok_merges); merges && merges->size() % 3 != 0)
+    throw Error(fmt::format("{}: tok.merges has {} numbers, which are not triples", path, merges->size()));
+  c.ids(key::tok_merges, limit);
+  c.ids(key::tok_specials, limit);
+  c.ids(key::tok_ends, shape.vocab);
+  if (const auto* bos = meta.find<uint64_t>(key::tok_bos)) c.id(key::tok_bos, 0, *bos, shape.vocab);
+  if (const auto* add = meta.find<uint64_t>(key::tok_add_bos); add && *add > 1)
+    throw Error(fmt::format("{}: tok.add_bos is {} where 0 or 1 belongs", path, *add));
+}
+
+}  // namespace
+
+void meta_check(const Meta& meta, ModelShape& shape, const std::string& path) {
+  const MetaChecker c(meta, path);
+  c.word(key::family, "llama");
+  c.word(key::act, "silu");
+  c.word(key::rope_style, "half");
+  shape.norm_eps = c.number(key::norm_eps, true);
+  shape.attn_scale = c.number(key::attn_scale, false);
+  shape.rope_factor = meta.has(key::rope_factor) ? c.number(key::rope_factor, false) : 1.0f;
+  shape.rope_freqs = c.need<std::vector<double>>(key::rope_freqs);
+  const size_t n = shape.rope_freqs.size();
+  if (n == 0 || n > shape.head_dim / 2)
+    throw Error(fmt::format("{}: rope.freqs has {} frequencies where a head of {} takes 1 to {}", path, n, shape.head_dim,
+                            shape.head_dim / 2));
+  // angles go to det_sincos, which takes up to 2^30
+  for (size_t i = 0; i < n; i++) {
+    const double f = shape.rope_freqs[i];
+    if (!(f >= 0 && f * shape.ctx <= 1073741824.0))
+      throw Error(fmt::format("{}: rope.freqs[{}] is {}, which over {} positions is not within 0 to 2^30", path, i, f, shape.ctx));
+  }
+  tokenizer_check(c, meta, shape, path);
+}
+
+void values_check(const Model& m) {
+  for (const Tensor& t : m.tensors) {
+    if (t.type == TType::vec) {
+      for (uint64_t i = 0; i < t.cols; i++)
+        if (!std::isfinite(t.vec()[i])) throw Error(fmt::format("{}: value {} of tensor {} is not finite", m.path, i, t.name));
+    } else if (t.type == TType::q8) {
+      for (uint64_t r = 0; r < panels_of(t.rows) * kPanelRows; r++)
+        if (!std::isfinite(t.row_scale()[r]))
+          throw Error(fmt::format("{}: the scale of row {} of tensor {} is not finite", m.path, r, t.name));
+    }
+  }
+}
+
+}  // namespace nyb

@@ -1,0 +1,82 @@
+#include "model/measure.h"
+
+#include "kern/dmath.h"
+#include "kern/f16.h"
+#include "kern/ref.h"
+#include "model/bytes.h"
+
+namespace nyb {
+namespace {
+
+uint64_t splitmix64(uint64_t& s) {
+  uint64_t z = s += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+// within (0, 1)
+double uniform(uint64_t& s) { return (static_cast<double>(splitmix64(s) >> 12) + 0.5) * 0x1p-52; }
+
+}  // namespace
+
+std::vector<float> normal_values(size_t n, uint64_t seed) {
+  std::vector<float> v(n + 1);
+  for (size_t i = 0; i < n; i += 2) {  // Box and Muller
+    const double radius = std::sqrt(-2 * det_log(uniform(seed)));
+    const SinCos a = det_sincos(6.283185307179586 * uniform(seed));
+    v[i] = static_cast<float>(radius * a.cos);
+    v[i + 1] = static_cast<float>(radius * a.sin);
+  }
+  v.resize(n);
+  return v;
+}
+
+ProductMeter::ProductMeter(uint64_t cols) : cols_(cols), x_(normal_values(cols, cols)), qx_(groups_of(cols)) {
+  ref::qx_vec(x_.data(), qx_.data(), cols);
+}
+
+ErrorSum ProductMeter::measure(TType type, const float* w, size_t rows, const uint8_t* panel, const float* scales) const {
+  float y[kPanelRows] = {};
+  switch (type) {
+    case TType::q8: ref::gemv_q8(panel, scales, qx_.data(), y, qx_.size(), 1); break;
+    case TType::q4: ref::gemv_q4(panel, qx_.data(), y, qx_.size(), 1); break;
+    case TType::f32: ref::gemv_f32(reinterpret_cast<const float*>(panel), x_.data(), y, cols_, 1); break;
+    case TType::vec: return {};
+  }
+  ErrorSum e;
+  for (size_t r = 0; r < rows; r++) {
+    double sum = 0;
+    for (size_t k = 0; k < cols_; k++) sum += static_cast<double>(w[r * cols_ + k]) * static_cast<double>(x_[k]);
+    e.add(static_cast<double>(y[r]), sum);
+  }
+  return e;
+}
+
+ErrorSum weight_error(TType type, const float* w, size_t rows, size_t cols, const uint8_t* panel, const float* scales) {
+  ErrorSum e;
+  for (size_t r = 0; r < rows; r++) {
+    for (size_t k = 0; k < cols; k++) {
+      const size_t g = k / kGroup, j = k % kGroup;
+      float is = 0;
+      switch (type) {
+        case TType::vec: is = w[r * cols + k]; break;
+        case TType::f32: is = get_le<float>(panel + (k * kPanelRows + r) * sizeof(float)); break;
+        case TType::q8:
+          is = static_cast<float>(static_cast<int8_t>(panel[g * kQ8GroupBytes + j / 4 * 64 + r * 4 + j % 4])) * scales[r];
+          break;
+        case TType::q4: {
+          const uint8_t* group = panel + g * kQ4GroupBytes;
+          const uint8_t byte = group[j % 16 / 4 * 64 + r * 4 + j % 4];
+          const int q = (j < 16 ? byte & 15 : byte >> 4) - 8;
+          is = static_cast<float>(q) * f16_to_f32(get_le<uint16_t>(group + kQ4NibbleBytes + 2 * r));
+          break;
+        }
+      }
+      e.add(static_cast<double>(is), static_cast<double>(w[r * cols + k]));
+    }
+  }
+  return e;
+}
+
+}  // namespace nyb

@@ -1,0 +1,94 @@
+#include "model/model.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <cfloat>
+#include <cmath>
+#include <filesystem>
+
+#include "kern/error.h"
+#include "model/format.h"
+#include "model/load_check.h"
+#include "model/mapped_file.h"
+#include "model/meta_io.h"
+
+namespace nyb {
+
+struct Model::Map : MappedFile {
+  using MappedFile::MappedFile;
+};
+
+Model::~Model() = default;
+
+namespace {
+
+// What the file seems to be instead, with what to do about it.
+std::string other_format(std::span<const uint8_t> b) {
+  const std::string_view head(reinterpret_cast<const char*>(b.data()), std::min<size_t>(b.size(), 16));
+  if (head.starts_with("MNMODEL1"))
+    return "this is a version 1 model file (MNMODEL1), from which quantize makes an .mnm of version 2";
+  if (head.starts_with("GGUF")) return "this is a GGUF file; quantize converts models to .mnm";
+  if (head.size() > 9 && head[8] == '{') return "this is a safetensors file; quantize converts its whole folder to .mnm";
+  return fmt::format("this is not a model file (it begins with {} where \"{}\" belongs)", shown(head.substr(0, 8)), kMagic);
+}
+
+void fill_layers(Model& m, bool tied) {
+  const Tensor* t = m.tensors.data();
+  m.embed = t++;
+  for (uint32_t l = 0; l < m.shape.layers; l++, t += 9)
+    m.layers.push_back({t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7, t + 8});
+  m.out_norm = t++;
+  m.head = tied ? m.embed : t;
+}
+
+// "q8"; "q4 (head q8)" where the head differs from the layers; "q4, some q8" where the layers differ among themselves
+std::string describe_types(const Model& m) {
+  uint64_t bytes[5] = {};
+  for (const LayerTensors& l : m.layers)
+    for (const Tensor* t : {l.q, l.k, l.v, l.o, l.gate, l.up, l.down}) bytes[static_cast<uint32_t>(t->type)] += t->bytes;
+  TType main = TType::f32;
+  for (const TType t : {TType::f32, TType::q8, TType::q4})
+    if (bytes[static_cast<uint32_t>(t)] > bytes[static_cast<uint32_t>(main)]) main = t;
+  std::string s(ttype_name(main));
+  for (const TType t : {TType::f32, TType::q8, TType::q4})
+    if (t != main && bytes[static_cast<uint32_t>(t)] != 0) s += ", some " + std::string(ttype_name(t));
+  if (m.embed != m.head && m.embed->type != main) s += " (embed " + std::string(ttype_name(m.embed->type)) + ")";
+  if (m.head->type != main) s += " (head " + std::string(ttype_name(m.head->type)) + ")";
+  return s;
+}
+
+}  // namespace
+
+std::unique_ptr<Model> eng_load(const std::string& path) {
+  std::unique_ptr<Model> m(new Model);
+  try {
+    m->map_ = std::make_unique<Model::Map>(path);
+  } catch (const Error& e) {
+    if (std::filesystem::is_directory(path))
+      throw Error(path + ": this is a folder, not a model file; quantize makes an .mnm of a model's folder");
+    throw;
+  }
+  const std::span<const uint8_t> file = m->map_->bytes();
+  if (file.size() < 8 || std::memcmp(file.data(), kMagic, 8) != 0) throw Error(path + ": " + other_format(file));
+  const Header h = header_check(file, path);
+  m->path = path;
+  m->file_bytes = file.size();
+  m->checksum = get_le<uint64_t>(file.data() + at::header_hash);
+  shape_from_fields(m->shape, h.shape);
+  shape_check(m->shape, path);
+  const bool tied = table_check(file, h, m->shape, path, m->tensors);
+  m->meta = meta_decode(file.subspan(h.meta_offset, h.meta_bytes), h.meta_count, path);
+  meta_check(m->meta, m->shape, path);
+
+  m->shape.params = h.params;
+  for (const Tensor& t : m->tensors) m->weight_bytes += t.bytes;
+  const auto* name = m->meta.find<std::string>(key::name);
+  m->name = name && !name->empty() ? *name : std::filesystem::path(path).stem().string();
+  fill_layers(*m, tied);
+  m->type_name = describe_types(*m);
+  values_check(*m);
+  return m;
+}
+
+}  // namespace nyb

@@ -1,0 +1,28 @@
+// out_file.h - a file that appears under its name only when it is whole.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace nyb {
+
+// Written under a temporary name in the same folder; commit() syncs and renames it. Destroyed before that, the temporary
+// file is removed. Errors are Error: one sentence that names `path`. A symbolic link at `path` stays and its target changes.
+class OutFile {
+ public:
+  explicit OutFile(const std::string& path);
+  ~OutFile();
+  OutFile(const OutFile&) = delete;
+  OutFile& operator=(const OutFile&) = delete;
+
+  void reserve(uint64_t bytes);  // fails at once on a disk that is too small; else a hint
+  void write(uint64_t offset, const void* data, uint64_t n);
+  void sync();  // all of it on the disk, whose late errors are seen here
+  void commit();
+  const std::string& temporary() const { return temporary_; }
+
+ private:
+  std::string path_, temporary_;
+  int fd_ = -1;
+};
+
+}  // namespace nyb

@@ -1,0 +1,105 @@
+#include "model/quant.h"
+
+#include <algorithm>
+#include <cfloat>
+#include <cstring>
+#include <vector>
+
+#include "kern/f16.h"
+
+namespace nyb {
+namespace {
+
+float magnitude(float x) {
+  uint32_t b;
+  std::memcpy(&b, &x, sizeof b);
+  b &= 0x7fffffff;
+  std::memcpy(&x, &b, sizeof x);
+  return x;
+}
+
+float greatest(const float* w, size_t n) {
+  float m = 0;
+  for (size_t i = 0; i < n; i++) m = std::max(m, magnitude(w[i]));
+  return m;
+}
+
+}  // namespace
+
+float quant_row_q8(const float* w, size_t n, int8_t* q) {
+  const float scale = greatest(w, n) / 127.0f;
+  if (scale < FLT_MIN) {
+    std::memset(q, 0, n);
+    return 0;
+  }
+  for (size_t i = 0; i < n; i++) {
+    // adding and taking away 1.5 * 2^23 rounds to an integer, nearest even, in two float operations; |w / scale| < 127.01
+    const float x = w[i] / scale;
+    const float r = (x + 12582912.0f) - 12582912.0f;
+    q[i] = static_cast<int8_t>(static_cast<int>(r));
+  }
+  return scale;
+}
+
+void quant_panel(TType type, const float* w, size_t rows, size_t cols, bool fit, uint8_t* panel, float* scales) {
+  switch (type) {
+    case TType::vec: std::memcpy(panel, w, cols * sizeof(float)); break;
+    case TType::f32: {
+      std::memset(panel, 0, panel_bytes(type, cols));
+      for (size_t r = 0; r < rows; r++)
+        for (size_t k = 0; k < cols; k++)
+          std::memcpy(panel + (k * kPanelRows + r) * sizeof(float), w + r * cols + k, sizeof(float));
+      break;
+    }
+    case TType::q8: {
+      std::memset(panel, 0, panel_bytes(type, cols));
+      std::fill_n(scales, kPanelRows, 0.0f);
+      std::vector<int8_t> q(cols);
+      for (size_t r = 0; r < rows; r++) {
+        scales[r] = quant_row_q8(w + r * cols, cols, q.data());
+        // four columns at a time, each piece 64 bytes after the last, through the groups
+        for (size_t k = 0; k < cols; k += 4)
+          std::memcpy(panel + k * kPanelRows + r * 4, q.data() + k, std::min<size_t>(4, cols - k));
+      }
+      break;
+    }
+    case TType::q4: {
+      for (size_t g = 0; g < groups_of(cols); g++) {
+        uint8_t* group = panel + g * kQ4GroupBytes;
+        std::memset(group, 0x88, kQ4NibbleBytes);  // n = 8 is q = 0
+        std::memset(group + kQ4NibbleBytes, 0, kQ4GroupBytes - kQ4NibbleBytes);
+        const size_t from = g * kGroup, width = std::min(kGroup, cols - from);
+        for (size_t r = 0; r < rows; r++) {
+          float x[kGroup] = {};
+          int8_t q[kGroup];
+          std::memcpy(x, w + r * cols + from, width * sizeof(float));
+          const uint16_t s = quant_group_q4(x, fit, q);
+          std::memcpy(group + kQ4NibbleBytes + 2 * r, &s, sizeof s);
+          // columns j and 16 + j share a byte
+          for (size_t j = 0; j < 16; j++)
+            group[j / 4 * 64 + r * 4 + j % 4] = static_cast<uint8_t>((q[j] + 8) | (q[16 + j] + 8) << 4);
+        }
+      }
+      break;
+    }
+  }
+}
+
+std::optional<size_t> find_not_finite(const float* w, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (!(magnitude(w[i]) <= FLT_MAX)) return i;
+  return std::nullopt;
+}
+
+std::optional<ScaleFault> find_scale_fault(const float* row, size_t n) {
+  constexpr float kTooSmall = 8.0f / 262144.0f;  // 8 * 2^-18
+  const float step = greatest(row, n) / 127.0f;  // int8's
+  for (size_t g = 0; g < groups_of(n); g++) {
+    const float amax = greatest(row + g * kGroup, std::min(kGroup, n - g * kGroup));
+    if (amax / 7.0f > 65504.0f) return ScaleFault{g, amax, true};
+    if (amax > 0 && amax < kTooSmall && step >= FLT_MIN && step <= amax / 8.0f) return ScaleFault{g, amax, false};
+  }
+  return std::nullopt;
+}
+
+}  // namespace nyb
