@@ -63,9 +63,11 @@ void midpoint_addends(std::vector<Case>& out, Random& rng) {
 // Results among the subnormals: halves of the least one, and sums around the least normal.
 void subnormals(std::vector<Case>& out, Random& rng) {
   const float hairs[] = {1.0f, 1.0f + 0x1p-23f, 1.0f - 0x1p-23f, 1.0f + 0x1p-22f};
-  for (uint32_t c = 0; c < 64; ++c)
+  for (uint32_t i = 0; i < 2000; ++i) {
+    const uint32_t c = i < 64 ? i : rng.word() & 0x7fffffu;
     for (const float x : hairs)
       for (const float y : hairs) push(out, x * 0x1p-75f, y * 0x1p-75f, from_bits(c));
+  }
   for (int i = 0; i < 20000; ++i) {
     const float c = from_bits(rng.word() & 0x00ffffffu);
     const float a = std::ldexp(1.0f + static_cast<float>(rng.below(1u << 23)) * 0x1p-23f, -60 - static_cast<int>(rng.below(30)));
