@@ -109,9 +109,7 @@ TEST(Exp8, EveryFloatOfItsRange) {
   EXPECT_EQ(w.not_monotone, 0.0f);
   EXPECT_LE(w.greatest, 2.4062e38f);
   EXPECT_GE(w.greatest, 2.406e38f);
-  if (thin == 1) {
-    EXPECT_EQ(w.first_positive, std::nextafter(-87.6831284f, 0.0f));
-  }
+  if (thin == 1) { EXPECT_EQ(w.first_positive, std::nextafter(-87.6831284f, 0.0f)); }
 }
 
 TEST(Exp8, FloatsBelowTwoToTheMinus63GiveOne) {
