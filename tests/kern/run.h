@@ -91,7 +91,8 @@ class KernRun {
   void add(Check check, const std::string& text);
 
   const std::vector<Finding>& findings() const { return findings_; }
-  bool full() const { return findings_.size() >= 8; }  // enough to know: stop
+  bool full() const { return findings_.size() >= limit_; }  // enough to know: stop
+  void limit(size_t findings) { limit_ = findings; }
   size_t calls() const { return calls_; }
   std::string report() const;
 
@@ -104,7 +105,7 @@ class KernRun {
 
   Target target_;
   uint64_t seed_, rng_;
-  size_t calls_ = 0;
+  size_t calls_ = 0, limit_ = 8;
   bool returned_ = true;
   Edge edge_ = Edge::end;
   unsigned gap_ = 0;

@@ -14,14 +14,9 @@
 #include "support/vnni_patch.h"
 
 namespace nyb::test {
-namespace {
-
-enum Gpr { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
-constexpr const char* kGprName[16] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
-                                      "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
 
 // What checked_call.asm reads and writes.
-struct State {
+struct CheckedState {
   const void* fn;
   uint64_t stack;
   uint32_t returned, vectors, xinuse_ok, mxcsr_in, mxcsr_out, xinuse;
@@ -32,15 +27,26 @@ struct State {
   uint64_t k_in[8], k_out[8];
   uint64_t vec_in[32][8], vec_out[32][8];
 };
+extern "C" {
+extern CheckedState nyb_checked_state;
+void nyb_checked_run();
+void nyb_checked_recover();
+void nyb_checked_probe();
+}
+
+namespace {
+
+using State = CheckedState;
+
+enum Gpr { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
+constexpr const char* kGprName[16] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+                                      "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+
 static_assert(offsetof(State, returned) == 16 && offsetof(State, mxcsr_in) == 28 && offsetof(State, xinuse) == 36);
 static_assert(offsetof(State, flags) == 40 && offsetof(State, fpu) == 48 && offsetof(State, gpr_in) == 128);
 static_assert(offsetof(State, gpr_out) == 256 && offsetof(State, k_in) == 384 && offsetof(State, k_out) == 448);
 static_assert(offsetof(State, vec_in) == 512 && offsetof(State, vec_out) == 2560 && sizeof(State) == 4608);
 
-extern "C" State nyb_checked_state;
-extern "C" void nyb_checked_run();
-extern "C" void nyb_checked_recover();
-extern "C" void nyb_checked_probe();
 State& state() { return nyb_checked_state; }
 
 // Of the call under way; the handler reads and writes it.
