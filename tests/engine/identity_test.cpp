@@ -1,0 +1,268 @@
+// identity_test.cpp - one answer, whatever runs it: all logits of all positions, byte for byte, over kernel paths, threads,
+// chunks, fresh and reused caches, cache types and weight types.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include "engine/engine.h"
+#include "paths.h"
+#include "support/data.h"
+#include "weights.h"
+
+namespace nyb::test {
+namespace {
+
+constexpr unsigned kThreads[] = {1, 2, 3, 7};
+constexpr size_t kChunks[] = {0, 1, 2, 7, 32, SIZE_MAX};  // 0: one eng_step a token
+constexpr KvType kCaches[] = {KvType::f32, KvType::f16};
+
+struct Way {
+  Path path = Path::ref;
+  unsigned threads = 1;
+  size_t chunk = 0;
+  bool reused = false;
+};
+
+std::ostream& operator<<(std::ostream& o, const Way& w) {
+  o << path_name(w.path) << ", " << w.threads << " threads, ";
+  return (w.chunk == 0 ? o << "token by token" : o << "chunks of " << w.chunk) << (w.reused ? ", reused cache" : ", fresh cache");
+}
+
+Pool& pool_of(unsigned threads) {
+  static std::map<unsigned, std::unique_ptr<Pool>> pools;
+  auto& p = pools[threads];
+  if (!p) p = std::make_unique<Pool>(threads);
+  return *p;
+}
+
+std::vector<int32_t> random_ids(const Model& m, size_t n, unsigned seed) {
+  std::mt19937 rng(seed);
+  std::vector<int32_t> ids(n);
+  for (int32_t& id : ids) id = static_cast<int32_t>(rng() % m.shape.vocab);
+  return ids;
+}
+
+void feed(Engine& e, std::span<const int32_t> ids, size_t pos, bool one_by_one, std::span<float> out) {
+  const size_t vocab = e.model().shape.vocab;
+  if (!one_by_one) return eng_step(e, ids, static_cast<uint32_t>(pos), out);
+  for (size_t i = 0; i < ids.size(); i++)
+    eng_step(e, ids.subspan(i, 1), static_cast<uint32_t>(pos + i), out.empty() ? out : out.subspan(i * vocab, vocab));
+}
+
+std::vector<float> logits_of(const Model& m, KvType kv, const Way& way, std::span<const int32_t> ids, Pool& pool) {
+  EngOptions opt;
+  opt.kv = kv;
+  opt.chunk = static_cast<uint32_t>(std::clamp<size_t>(way.chunk, 1, m.shape.ctx));
+  Engine e(m, kern_table(way.path), pool, opt);
+  const bool single = way.chunk == 0;
+  const size_t vocab = m.shape.vocab, half = ids.size() / 2;
+  std::vector<float> out(ids.size() * vocab);
+  if (!way.reused) {
+    feed(e, ids, 0, single, out);
+    return out;
+  }
+  // another text of the same length, then the first half of ours over it, another end, and ours in its place
+  feed(e, random_ids(m, ids.size(), 99), 0, false, {});
+  feed(e, ids.first(half), 0, single, std::span(out).first(half * vocab));
+  feed(e, random_ids(m, ids.size() - half, 98), half, false, {});
+  feed(e, ids.subspan(half), half, single, std::span(out).subspan(half * vocab));
+  return out;
+}
+
+void expect_same(const std::vector<float>& is, const std::vector<float>& want, size_t vocab) {
+  ASSERT_EQ(is.size(), want.size());
+  if (std::memcmp(is.data(), want.data(), is.size() * sizeof(float)) == 0) return;
+  for (size_t i = 0; i < is.size(); i++)
+    ASSERT_EQ(std::memcmp(&is[i], &want[i], sizeof(float)), 0)
+        << "position " << i / vocab << ", token " << i % vocab << ": " << is[i] << " where the reference has " << want[i];
+}
+
+// The definition: the scalar reference, one thread, token by token.
+std::vector<float> reference(const Model& m, KvType kv, std::span<const int32_t> ids) {
+  std::vector<float> want = logits_of(m, kv, Way{}, ids, pool_of(1));
+  for (size_t i = 1; i < want.size(); i++)
+    if (want[i] != want[0]) return want;
+  ADD_FAILURE() << "all logits are the same";
+  return want;
+}
+
+// Every way there is.
+void full_matrix(const Model& m, size_t tokens) {
+  const std::vector<int32_t> ids = random_ids(m, tokens, 1);
+  for (const KvType kv : kCaches) {
+    const std::vector<float> want = reference(m, kv, ids);
+    for (const Path path : runnable_paths())
+      for (const unsigned threads : kThreads)
+        for (const size_t chunk : kChunks)
+          for (const bool reused : {false, true}) {
+            const Way way{path, threads, chunk, reused};
+            SCOPED_TRACE(testing::Message() << m.type_name << ", " << kv_name(kv) << " cache, " << way);
+            ASSERT_NO_FATAL_FAILURE(expect_same(logits_of(m, kv, way, ids, pool_of(threads)), want, m.shape.vocab));
+          }
+  }
+  expect_emulated();
+}
+
+// A few ways in which each value of one axis meets each value of every other: greedily the best of some random rows.
+std::vector<Way> pairwise(const std::vector<Path>& paths) {
+  const size_t sizes[] = {paths.size(), std::size(kThreads), std::size(kChunks), 2};
+  std::set<std::array<size_t, 4>> open;
+  for (size_t a = 0; a < 4; a++)
+    for (size_t b = a + 1; b < 4; b++)
+      for (size_t i = 0; i < sizes[a]; i++)
+        for (size_t j = 0; j < sizes[b]; j++) open.insert({a, i, b, j});
+  const auto pairs_of = [](const std::array<size_t, 4>& row) {
+    std::vector<std::array<size_t, 4>> v;
+    for (size_t a = 0; a < 4; a++)
+      for (size_t b = a + 1; b < 4; b++) v.push_back({a, row[a], b, row[b]});
+    return v;
+  };
+  std::mt19937 rng(5);
+  std::vector<Way> ways;
+  while (!open.empty()) {
+    std::array<size_t, 4> best{};
+    size_t most = 0;
+    for (int i = 0; i < 200; i++) {
+      std::array<size_t, 4> row{};
+      for (size_t a = 0; a < 4; a++) row[a] = rng() % sizes[a];
+      size_t n = 0;
+      for (const auto& p : pairs_of(row)) n += open.count(p);
+      if (n > most) {
+        most = n;
+        best = row;
+      }
+    }
+    for (const auto& p : pairs_of(best)) open.erase(p);
+    if (most > 0) ways.push_back({paths[best[0]], kThreads[best[1]], kChunks[best[2]], best[3] == 1});
+  }
+  return ways;
+}
+
+void pairwise_matrix(const Model& m, size_t tokens) {
+  const std::vector<int32_t> ids = random_ids(m, tokens, 2);
+  for (const KvType kv : kCaches) {
+    const std::vector<float> want = reference(m, kv, ids);
+    for (const Way& way : pairwise(runnable_paths())) {
+      SCOPED_TRACE(testing::Message() << m.type_name << ", " << kv_name(kv) << " cache, " << way);
+      ASSERT_NO_FATAL_FAILURE(expect_same(logits_of(m, kv, way, ids, pool_of(way.threads)), want, m.shape.vocab));
+    }
+  }
+  expect_emulated();
+}
+
+std::string stories() { return (data_dir() / "stories260K" / "hf").string(); }
+
+class Identity : public testing::TestWithParam<TType> {};
+INSTANTIATE_TEST_SUITE_P(, Identity, testing::Values(TType::f32, TType::q8, TType::q4),
+                         [](const auto& p) { return std::string(ttype_name(p.param)); });
+
+// 20 tokens are more than a block of the cache; with 300 there are two segments of attention and every chunk size differs.
+TEST_P(Identity, StoriesEveryWay) {
+  NYB_NEED_DATA();
+  full_matrix(*make_model(hf_weights(stories()), all(GetParam())), 20);
+}
+
+TEST_P(Identity, StoriesAcrossSegments) {
+  NYB_NEED_DATA();
+  pairwise_matrix(*make_model(hf_weights(stories()), all(GetParam())), 300);
+}
+
+TEST_P(Identity, PocketShort) { pairwise_matrix(*make_model(hf_weights(pocket_dir().string()), all(GetParam())), 35); }
+
+TEST(IdentityLong, PocketAcrossSegments) {
+  const auto m = make_model(hf_weights(pocket_dir().string()), all(TType::q8));
+  const std::vector<int32_t> ids = random_ids(*m, 270, 3);
+  for (const KvType kv : kCaches) {
+    const std::vector<float> want = reference(*m, kv, ids);
+    for (const Path path : runnable_paths()) {
+      if (path == Path::ref) continue;  // it is the slow one, and stands above
+      const Way way{path, 3, 32, path == Path::vnni8};
+      SCOPED_TRACE(testing::Message() << way);
+      ASSERT_NO_FATAL_FAILURE(expect_same(logits_of(*m, kv, way, ids, pool_of(3)), want, m->shape.vocab));
+    }
+  }
+}
+
+// Odd sizes everywhere, all types in one model, a head of its own, heads that turn only in part.
+TEST(IdentityOdd, MixedTypesEveryWay) {
+  ModelShape s;
+  s.layers = 2;
+  s.dim = 40;
+  s.heads = 6;
+  s.kv_heads = 2;
+  s.head_dim = 10;
+  s.ffn = 52;
+  s.vocab = 83;
+  s.ctx = 64;
+  s.rope_freqs = {1, 0.1, 0.01};
+  s.rope_factor = 1.25f;
+  const auto type = [](const std::string& name) {
+    if (name == "layers.0.q" || name == "layers.1.v" || name == "layers.0.up" || name == "layers.1.o" || name == "layers.1.down")
+      return TType::f32;
+    if (name == "layers.0.k" || name == "layers.1.gate" || name == "head") return TType::q8;
+    return TType::q4;
+  };
+  full_matrix(*make_model(random_weights(s, false, 3), type), 35);
+}
+
+// All threads awake at once, on however few CPUs.
+TEST(IdentityOdd, ManyThreadsAwake) {
+  ModelShape s;
+  s.layers = 2;
+  s.dim = 64;
+  s.heads = 4;
+  s.kv_heads = 2;
+  s.head_dim = 16;
+  s.ffn = 96;
+  s.vocab = 100;
+  s.ctx = 64;
+  const auto m = make_model(random_weights(s, true, 4), all(TType::q8));
+  const std::vector<int32_t> ids = random_ids(*m, 33, 4);
+  const std::vector<float> want = reference(*m, KvType::f32, ids);
+  Pool pool(7, 7);
+  for (const Path path : runnable_paths())
+    for (const size_t chunk : {size_t{0}, size_t{7}}) {
+      const Way way{path, 7, chunk, false};
+      SCOPED_TRACE(testing::Message() << way);
+      ASSERT_NO_FATAL_FAILURE(expect_same(logits_of(*m, KvType::f32, way, ids, pool), want, s.vocab));
+    }
+}
+
+TEST(IdentityOdd, PromptLengths) {
+  ModelShape s;
+  s.layers = 1;
+  s.dim = 64;
+  s.heads = 2;
+  s.kv_heads = 1;
+  s.head_dim = 32;
+  s.ffn = 64;
+  s.vocab = 50;
+  s.ctx = 40;
+  const auto m = make_model(random_weights(s, true, 5), all(TType::q4));
+  const std::vector<int32_t> ids = random_ids(*m, 33, 6);
+  const std::vector<float> want = reference(*m, KvType::f32, ids);
+  std::vector<size_t> lengths(17);
+  std::iota(lengths.begin(), lengths.end(), size_t{1});
+  for (const size_t n : {31u, 32u, 33u}) lengths.push_back(n);
+  for (const size_t n : lengths)
+    for (const Path path : runnable_paths())
+      for (const size_t chunk : {size_t{7}, size_t{32}, SIZE_MAX}) {
+        const Way way{path, 2, chunk, false};
+        SCOPED_TRACE(testing::Message() << n << " tokens, " << way);
+        EngOptions opt;
+        opt.chunk = static_cast<uint32_t>(std::min<size_t>(chunk, s.ctx));
+        Engine e(*m, kern_table(path), pool_of(2), opt);
+        std::vector<float> last(s.vocab);  // only the last position's
+        eng_step(e, std::span(ids).first(n), 0, last);
+        ASSERT_EQ(std::memcmp(last.data(), want.data() + (n - 1) * s.vocab, s.vocab * sizeof(float)), 0);
+      }
+}
+
+}  // namespace
+}  // namespace nyb::test
