@@ -23,12 +23,15 @@ Bpe::Bpe(const std::array<int32_t, 256>& byte_ids, const std::vector<uint32_t>& 
   const size_t count = merges.size() / 3;
   const size_t slots = std::bit_ceil(std::max<size_t>(2 * count, 16));
   table_.resize(slots);
+  merges_.reserve(count);
   shift_ = 64 - std::countr_zero(slots);
   for (size_t i = 0; i < count; ++i) {
+    merges_.push_back(
+        {static_cast<int32_t>(merges[3 * i]), static_cast<int32_t>(merges[3 * i + 1]), static_cast<int32_t>(merges[3 * i + 2])});
     const uint64_t pair = pair_of(merges[3 * i], merges[3 * i + 1]);
     size_t at = scatter(pair) >> shift_;
     while (table_[at].rank != none && table_[at].pair != pair) at = (at + 1) & (slots - 1);
-    table_[at] = {pair, static_cast<uint32_t>(i), static_cast<int32_t>(merges[3 * i + 2])};
+    table_[at] = {pair, static_cast<uint32_t>(i)};
   }
 }
 
@@ -63,7 +66,7 @@ void Bpe::encode_short(std::string_view word, std::vector<int32_t>& out) const {
       if (next[i] && (best == n || next[i]->rank < next[best]->rank)) best = i;
     }
     if (best == n) break;
-    id[best] = next[best]->result;
+    id[best] = merges_[next[best]->rank].result;
     --n;
     for (size_t i = best + 1; i < n; ++i) {
       id[i] = id[i + 1];
@@ -80,37 +83,40 @@ void Bpe::encode_long(std::string_view word, std::vector<int32_t>& out) const {
     int32_t id;
     uint32_t before, after;  // neighbours; none at the ends
   };
-  // What could be merged, with the ids it was seen with: an entry whose ids have changed since is stale.
-  struct Candidate {
-    uint64_t order;  // rank << 32 | position: the least is next
-    int32_t left, right, result;
-    bool operator>(const Candidate& o) const { return order > o.order; }
-  };
   const auto n = static_cast<uint32_t>(word.size());
   std::vector<Node> node(n);
   for (uint32_t i = 0; i < n; ++i) {
     node[i] = {byte_ids_[static_cast<unsigned char>(word[i])], i == 0 ? none : i - 1, i + 1 == n ? none : i + 1};
   }
-  std::vector<Candidate> first;
+  // What may be merged, as rank << 32 | position: the least is next. Those known at the beginning are sorted once; only
+  // what merges bring up goes through the heap.
+  std::vector<uint64_t> first;
+  first.reserve(n);
+  std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>> later;
   const auto candidate = [&](uint32_t i, auto&& take) {
     const uint32_t j = node[i].after;
     if (j == none) return;
-    if (const Slot* s = find(node[i].id, node[j].id))
-      take(Candidate{uint64_t{s->rank} << 32 | i, node[i].id, node[j].id, s->result});
+    if (const Slot* s = find(node[i].id, node[j].id)) take(uint64_t{s->rank} << 32 | i);
   };
-  for (uint32_t i = 0; i < n; ++i) candidate(i, [&](const Candidate& c) { first.push_back(c); });
-  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> heap(std::greater<>(), std::move(first));
-  const auto push = [&](const Candidate& c) { heap.push(c); };
-  while (!heap.empty()) {
-    const Candidate c = heap.top();
-    heap.pop();
-    const auto i = static_cast<uint32_t>(c.order);
+  for (uint32_t i = 0; i < n; ++i) candidate(i, [&](uint64_t c) { first.push_back(c); });
+  std::sort(first.begin(), first.end());
+  for (size_t at = 0; at < first.size() || !later.empty();) {
+    uint64_t c = 0;
+    if (at < first.size() && (later.empty() || first[at] < later.top())) {
+      c = first[at++];
+    } else {
+      c = later.top();
+      later.pop();
+    }
+    const Merge& merge = merges_[c >> 32];
+    const auto i = static_cast<uint32_t>(c);
     const uint32_t j = node[i].after;
-    // A node that was merged into its left neighbour has id -1, which no candidate has.
-    if (node[i].id != c.left || j == none || node[j].id != c.right) continue;
-    node[i].id = c.result;
+    // Stale where either has been merged since; a node that went into its left neighbour has id -1.
+    if (node[i].id != merge.left || j == none || node[j].id != merge.right) continue;
+    node[i].id = merge.result;
     node[i].after = node[j].after;
     node[j].id = -1;
+    const auto push = [&](uint64_t next) { later.push(next); };
     if (node[i].after != none) node[node[i].after].before = i;
     if (node[i].before != none) candidate(node[i].before, push);
     candidate(i, push);

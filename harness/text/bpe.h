@@ -24,7 +24,9 @@ class Bpe {
   struct Slot {
     uint64_t pair = 0;     // left << 32 | right
     uint32_t rank = none;  // none: free
-    int32_t result = 0;
+  };
+  struct Merge {
+    int32_t left, right, result;
   };
   static constexpr uint32_t none = 0xffffffff;
 
@@ -33,7 +35,8 @@ class Bpe {
   void encode_long(std::string_view word, std::vector<int32_t>& out) const;
 
   std::array<int32_t, 256> byte_ids_;
-  std::vector<Slot> table_;  // open addressing, a power of two, at most half full
+  std::vector<Merge> merges_;  // by rank
+  std::vector<Slot> table_;    // open addressing, a power of two, at most half full
   int shift_ = 0;
 };
 

@@ -90,7 +90,7 @@ class Splitter::Matcher {
     const size_t* const place = pcre2_get_ovector_pointer(data_.get());
     begin = place[0];
     end = place[1];
-    // \K can set a match's start anywhere; then words would not be the text any more.
+    // Before 10.38 \K in a lookaround could set a match's start anywhere; then words would not be the text any more.
     if (begin < from || end <= begin) throw Error("the pre-tokenizer's pattern moves the start of its matches");
     return true;
   }
