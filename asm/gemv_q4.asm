@@ -10,20 +10,24 @@
 ;     bits of a 32-bit lane, its row's:    31..28  27..24  23..20  19..16  15..12  11..8   7..4    3..0
 ;     column 4c +                          16+3    3       16+2    2       16+1    1       16      0
 ;
+; Two groups a turn: they are nine lines of memory, each asked for once (stream.inc).
+;
 ; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
 ;   m0 m1  acc[v], f32         m2 m3  I[v], low nibbles           m4 m5  I[v], high nibbles
 ;   m6 m7  x's four bytes, low and high                           m8     a piece         m9 m10  scratch
 ;   m11    8 * sum of x, then x's scale                           m14    0x0f bytes      m15     DOT_C
-;   t0     the group of x      groups the end of x (after its first use)
+;   t0     the pair of groups of x     t1  scratch     t2  groups     groups  the end of x (after its first use)
 %include "abi.inc"
 %include "isa.inc"
 %include "dot.inc"
+%include "stream.inc"
 
 %macro GEMV_Q4 1
 path_begin %1
 kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
   DOT_INIT u4
   splat 14, 0x0f0f0f0f
+  mov t2, groups
   lea groups, [3 * groups]
   shl groups, 4
   add groups, x
@@ -35,56 +39,71 @@ kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
   mov t0, x
   cmp t0, groups
   je .store
-.group:
-  %assign v 0
-  %rep PANEL_VECS
-    %assign a 2 + v
-    %assign b 4 + v
-    vpxor x%[a], x%[a], x%[a]
-    vpxor x%[b], x%[b], x%[b]
-    %assign v v + 1
-  %endrep
-  %assign c 0
-  %rep 4
-    DOT_X 0, m6, [t0 + 4 * c]
-    DOT_X 1, m7, [t0 + 16 + 4 * c]
+  test t2b, 1
+  jz .pair                                  ; an odd number of groups: the first goes alone, as the second of a pair
+  sub t0, 48
+  sub w, 288
+  jmp .second
+.pair:
+  %assign g 0
+  %rep 2
+    %if g
+.second:
+    %endif
     %assign v 0
     %rep PANEL_VECS
       %assign a 2 + v
       %assign b 4 + v
-      vmovups m8, [w + 64 * c + VBYTES * v]
-      NIBBLES m8, m9
-      DOT u4, m%[a], m9, dot_x0, m9, m10
-      DOT u4, m%[b], m8, dot_x1, m8, m10
+      vpxor x%[a], x%[a], x%[a]
+      vpxor x%[b], x%[b], x%[b]
       %assign v v + 1
     %endrep
-    %assign c c + 1
+    %assign c 0
+    %rep 4
+      DOT_X 0, m6, [t0 + 48 * g + 4 * c]
+      DOT_X 1, m7, [t0 + 48 * g + 16 + 4 * c]
+      %assign v 0
+      %rep PANEL_VECS
+        %assign a 2 + v
+        %assign b 4 + v
+        vmovups m8, [w + 288 * g + 64 * c + VBYTES * v]
+        NIBBLES m8, m9
+        DOT u4, m%[a], m9, dot_x0, m9, m10
+        DOT u4, m%[b], m8, dot_x1, m8, m10
+        %assign v v + 1
+      %endrep
+      STREAM_LINE w + 256 * g + 64 * c
+      %assign c c + 1
+    %endrep
+    vpbroadcastd m11, [t0 + 48 * g + 40]   ; sum of the group's q
+    vpslld m11, m11, dot_bias_u4
+    %assign v 0
+    %rep PANEL_VECS
+      %assign a 2 + v
+      %assign b 4 + v
+      DOT_JOIN u4, m%[a], m%[b]
+      vpsubd m%[a], m%[a], m11
+      vcvtdq2ps m%[a], m%[a]
+      %assign v v + 1
+    %endrep
+    vbroadcastss m11, [t0 + 48 * g + 32]
+    %assign v 0
+    %rep PANEL_VECS
+      %assign acc v
+      %assign a 2 + v
+      vcvtph2ps m8, [w + 288 * g + 256 + VBYTES / 2 * v]
+      vmulps m8, m8, m11
+      vfmadd231ps m%[acc], m%[a], m8
+      %assign v v + 1
+    %endrep
+    %assign g g + 1
   %endrep
-  vpbroadcastd m11, [t0 + 40]               ; sum of the group's q
-  vpslld m11, m11, dot_bias_u4
-  %assign v 0
-  %rep PANEL_VECS
-    %assign a 2 + v
-    %assign b 4 + v
-    DOT_JOIN u4, m%[a], m%[b]
-    vpsubd m%[a], m%[a], m11
-    vcvtdq2ps m%[a], m%[a]
-    %assign v v + 1
-  %endrep
-  vbroadcastss m11, [t0 + 32]
-  %assign v 0
-  %rep PANEL_VECS
-    %assign acc v
-    %assign a 2 + v
-    vcvtph2ps m8, [w + 256 + VBYTES / 2 * v]
-    vmulps m8, m8, m11
-    vfmadd231ps m%[acc], m%[a], m8
-    %assign v v + 1
-  %endrep
-  add w, 288
-  add t0, 48
+  STREAM_LINE w + 512
+  STREAM_PAGE w
+  add w, 576
+  add t0, 96
   cmp t0, groups
-  jne .group
+  jne .pair
 .store:
   %assign v 0
   %rep PANEL_VECS

@@ -4,16 +4,17 @@
 ;   Per row, g ascending: I = sum of w * q, exact; acc = fma(float(I), x[g].scale, acc); y = acc * row_scale.
 ;   Any alignment; nothing outside these arrays is touched; y overlaps none of them.
 ;
-; One panel is in flight: its groups are one stream through memory, and 512 bytes a group keep memory busier than the
-; chain of one fma a group can slow down.
+; One panel is in flight: its groups are one stream through memory (two streams are slower), and the chain of one fma for
+; each 512 bytes is no limit.
 ;
 ; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
 ;   m0 m1  acc[v], f32         m2 m3  I[v], pieces 0 2 4 6            m4 m5  I[v], pieces 1 3 5 7
 ;   m6     x's four bytes      m7 m8  scratch of DOT                m9     bias, then x's scale    m15  DOT_C
-;   t0     the group of x      groups the end of x (after its first use)
+;   t0     the group of x      t1     scratch      groups  the end of x (after its first use)
 %include "abi.inc"
 %include "isa.inc"
 %include "dot.inc"
+%include "stream.inc"
 
 %macro GEMV_Q8 1
 path_begin %1
@@ -48,6 +49,7 @@ kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
       DOT i8, m%[a], [w + 64 * c + VBYTES * v], dot_x0, m7, m8
       %assign v v + 1
     %endrep
+    STREAM_LINE w + 64 * c
     %assign c c + 1
   %endrep
   %if dot_bias_i8
@@ -73,6 +75,7 @@ kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
     vfmadd231ps m%[acc], m%[a], m9
     %assign v v + 1
   %endrep
+  STREAM_PAGE w
   add w, 512
   add t0, 48
   cmp t0, groups
