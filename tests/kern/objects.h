@@ -43,7 +43,15 @@ struct Instruction {
 // One section through `objdump -D`. Throws with one sentence where there is no objdump.
 std::vector<Instruction> disassemble(const std::string& path, const std::string& section);
 
-// The objects of this build: "elf", "ms" or "win64".
+// Why an instruction may not stand in a path's section, in one word and a text; empty: it may.
+//   evex, opmask (avx512 alone has them), dot (a dot instruction of another path), feature (a CPUID bit that macros/isa.inc does
+//   not name for the path), approximate (vrcpps and its kin: other bits on other makers' CPUs), undecodable
+std::string refused(const Instruction& in, const std::string& path);
+// What is wrong with the global symbols of an object of kernels, each as "name: size", "name: type", "name: endbr64", "name:
+// section", "name: alignment". `suffix` follows the path in their names: "" or "_ms".
+std::vector<std::string> bad_symbols(const ObjectFile& file, const std::string& suffix);
+
+// The objects of this build: "elf", "ms", "win64"; "insns", those of emu_insns.asm, vex_insns.asm and bad_objects.asm.
 std::vector<std::string> built_objects(const std::string& kind);
 
 }  // namespace nyb::test

@@ -31,14 +31,6 @@ std::vector<Instruction> instructions(const std::string& kind, const std::string
   return all;
 }
 
-bool names_512(const std::string& text) {
-  if (text.find("%zmm") != std::string::npos) return true;
-  const size_t k = text.find("%k");
-  return k != std::string::npos && k + 2 < text.size() && text[k + 2] >= '0' && text[k + 2] <= '7';
-}
-
-bool is_evex(const Instruction& in) { return !in.bytes.empty() && in.bytes[0] == 0x62; }
-
 // The dot instructions that an instruction list holds, found by their bytes: disassemblers do not know all of them.
 std::map<vnni::Op, int> vex_dots(const std::vector<Instruction>& list) {
   std::map<vnni::Op, int> found;
@@ -58,15 +50,11 @@ std::map<vnni::Op, int> vex_dots(const std::vector<Instruction>& list) {
 class Objects : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Both, Objects, testing::Values("elf", "ms"), [](const auto& info) { return std::string(info.param); });
 
-TEST_P(Objects, NoEvexOutsideOfAvx512) {
-  for (const char* path : {"avx2", "vnni", "vnni8"}) {
+TEST_P(Objects, NoInstructionThatThePathsCpusLack) {
+  for (const char* path : {"avx2", "vnni", "vnni8", "avx512"}) {
     const auto list = instructions(GetParam(), path);
     EXPECT_GT(list.size(), 30u) << path;
-    for (const Instruction& in : list) {
-      EXPECT_FALSE(is_evex(in)) << in.symbol << ": EVEX, which " << path << " CPUs lack: " << in.text;
-      EXPECT_FALSE(names_512(in.text)) << in.symbol << ": " << in.text;
-      EXPECT_EQ(in.text.find("(bad)"), std::string::npos) << in.symbol << " at " << in.offset;
-    }
+    for (const Instruction& in : list) EXPECT_EQ(refused(in, path), "") << in.symbol << " at " << in.offset;
   }
 }
 
@@ -84,63 +72,23 @@ TEST_P(Objects, DotInstructionsAreThePathsOwn) {
 TEST_P(Objects, Avx512IsUsedWhereItMayBe) {
   int wide = 0, dots = 0;
   for (const Instruction& in : instructions(GetParam(), "avx512")) {
-    wide += is_evex(in) && names_512(in.text);
-    dots += is_evex(in) && in.mnemonic == "vpdpbusd";
+    const bool evex = in.bytes.at(0) == 0x62;
+    wide += evex && in.text.find("%zmm") != std::string::npos;
+    dots += evex && in.mnemonic == "vpdpbusd";
   }
   EXPECT_GT(wide, 100);
   EXPECT_GT(dots, 0);
 }
 
-// What the paths' CPUID bits (macros/isa.inc) do not cover: BMI, LZCNT, POPCNT, MOVBE, AES, GFNI and the later AVX-512 sets.
-TEST_P(Objects, NothingBeyondTheDetectedFeatures) {
-  const std::set<std::string> refused = {
-      "andn",          "bextr",        "blsi",      "blsr",           "blsmsk",     "bzhi",      "mulx",      "pdep",
-      "pext",          "rorx",         "sarx",      "shlx",           "shrx",       "tzcnt",     "lzcnt",     "popcnt",
-      "movbe",         "adcx",         "adox",      "crc32",          "vpermb",     "vpermi2b",  "vpermt2b",  "vpcompressb",
-      "vpcompressw",   "vpexpandb",    "vpexpandw", "vpopcntb",       "vpopcntw",   "vpopcntd",  "vpopcntq",  "vpconflictd",
-      "vpconflictq",   "vplzcntd",     "vplzcntq",  "vpmultishiftqb", "vpclmulqdq", "pclmulqdq", "vdpbf16ps", "vcvtne2ps2bf16",
-      "vcvtneps2bf16", "vpshufbitqmb", "prefetchw", "prefetchwt1"};
-  const auto starts = [](const std::string& s, const char* with) { return s.rfind(with, 0) == 0; };
-  for (const char* path : {"avx2", "vnni", "vnni8", "avx512"}) {
-    for (const Instruction& in : instructions(GetParam(), path)) {
-      const std::string& m = in.mnemonic;
-      const bool family = starts(m, "vaes") || starts(m, "vgf2p8") || starts(m, "vpmadd52") || starts(m, "vpshld") ||
-                          starts(m, "vpshrd") || starts(m, "vbcst") || starts(m, "vexp2") || starts(m, "vrcp28") ||
-                          starts(m, "vrsqrt28") || m == "vpdpwssd";
-      EXPECT_FALSE(refused.count(m) || family) << in.symbol << ": " << in.text;
-    }
-  }
-}
-
-// vrcpps and its kin give other bits on other makers' CPUs.
-TEST_P(Objects, NothingApproximate) {
-  for (const char* path : {"avx2", "vnni", "vnni8", "avx512"}) {
-    for (const Instruction& in : instructions(GetParam(), path)) {
-      EXPECT_FALSE(in.mnemonic.rfind("vrcp", 0) == 0 || in.mnemonic.rfind("vrsqrt", 0) == 0) << in.symbol << ": " << in.text;
-    }
-  }
-}
-
 TEST_P(Objects, SymbolsAreFunctionsWithASizeAndAnEndbr64) {
+  const std::string suffix = std::string(GetParam()) == "ms" ? "_ms" : "";
   std::set<std::string> seen;
   for (const std::string& path : built_objects(GetParam())) {
     const ObjectFile file = read_elf(path);
     for (const char* note : {".note.GNU-stack", ".note.gnu.property"}) EXPECT_TRUE(file.section(note)) << path << " lacks " << note;
+    for (const std::string& bad : bad_symbols(file, suffix)) ADD_FAILURE() << path << ": " << bad;
     for (const ObjectSymbol& s : file.symbols) {
-      if (!s.global || s.section.empty()) continue;
-      seen.insert(s.name);
-      EXPECT_EQ(s.name.rfind("nyb_", 0), 0u) << s.name;
-      EXPECT_TRUE(s.function) << s.name;
-      EXPECT_GT(s.size, 4u) << s.name;
-      EXPECT_EQ(s.value % 64, 0u) << s.name << " does not start a cache line";
-      std::string suffix = "_" + s.section.substr(s.section.rfind('.') + 1);
-      if (std::string(GetParam()) == "ms") suffix += "_ms";
-      EXPECT_TRUE(s.name.size() > suffix.size() && s.name.compare(s.name.size() - suffix.size(), suffix.size(), suffix) == 0)
-          << s.name << " lies in " << s.section;
-      const auto& code = file.section(s.section)->bytes;
-      ASSERT_LE(s.value + s.size, code.size()) << s.name;
-      const uint8_t endbr64[4] = {0xF3, 0x0F, 0x1E, 0xFA};
-      EXPECT_TRUE(std::equal(endbr64, endbr64 + 4, code.begin() + long(s.value))) << s.name << " does not begin with endbr64";
+      if (s.global && !s.section.empty()) seen.insert(s.name);
     }
   }
   for (const KernelForms& k : kernel_forms()) {  // and nothing is listed that is not there, nor the reverse
@@ -152,6 +100,33 @@ TEST_P(Objects, SymbolsAreFunctionsWithASizeAndAnEndbr64) {
     }
   }
   for (const std::string& name : seen) ADD_FAILURE() << name << " is assembled, but kernels.def does not list it";
+}
+
+// The rules themselves: each fault of bad_objects.asm is refused, for the reason that its name begins with.
+TEST(BadObjects, EachInstructionIsRefusedForItsReason) {
+  std::map<std::string, std::string> first;
+  for (const Instruction& in : disassemble(built_objects("insns").at(2), ".text.avx2")) {
+    const std::string reason = refused(in, "avx2");
+    if (!reason.empty()) first.emplace(in.symbol, reason);
+  }
+  for (const char* name : {"evex_zmm", "evex_ymm16", "evex_dot", "evex_xmm", "opmask", "dot_vnni8", "feature_bmi2", "feature_bmi1",
+                           "feature_popcnt", "feature_gfni", "approximate_rcp", "approximate_rsqrt", "undecodable"}) {
+    const std::string word(name, std::string(name).find_first_of("_") == std::string::npos ? std::string(name).size()
+                                                                                           : std::string(name).find_first_of("_"));
+    const std::string& reason = first[std::string("nyb_bad_") + name + "_avx2"];
+    EXPECT_EQ(reason.rfind(word, 0), 0u) << name << " gave: " << reason;
+  }
+  EXPECT_EQ(first.count("nyb_bad_nothing_avx2"), 0u);
+  EXPECT_EQ(first.size(), 13u);
+}
+
+TEST(BadObjects, EachSymbolIsRefusedForItsReason) {
+  const auto bad = bad_symbols(read_elf(built_objects("insns").at(2)), "");
+  const std::set<std::string> got(bad.begin(), bad.end());
+  const std::set<std::string> want = {"nyb_bad_size_vnni: size",       "nyb_bad_type_vnni: type",
+                                      "nyb_bad_type_vnni: size",       "nyb_bad_endbr_vnni: endbr64",
+                                      "nyb_bad_section_avx2: section", "nyb_bad_aligned_vnni: alignment"};
+  EXPECT_EQ(got, want);
 }
 
 TEST(Unwind, EveryByteOfEveryKernelIsCovered) {
