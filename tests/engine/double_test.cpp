@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 
 #include "engine/engine.h"
@@ -103,27 +104,29 @@ std::vector<int32_t> expected_ids() {
   return ids;
 }
 
-// How far may f32 be from the truth? One rounding is at most u = 2^-24 = 6e-8 of its value. A residual layer adds four chains
-// (q k v, o, gate and up, down) whose errors are random: about u * sqrt(n) / 2 of the chain's size for n terms, 64 to 172 here,
-// so 4u to 7u each where it is not averaged out; RMSNorm, softmax and SwiGLU add a few u more. The residual stream is the sum of
-// eleven such parts, so relative to it one layer's error is nearer 2u, and five layers' (as a root of squares) 2u * sqrt(10) =
-// 6u; the head's chain adds 4u of a logit's size. Together about 7u to 8u = 5e-7 of the largest logit; 1e-6 leaves a factor of
-// two for the worst of 131,072 logits. A wrong rotation, mask, scale or order of a chain is off by 1e-3 and more.
-constexpr double kTolerance = 1e-6;
+// How far may f32 be from the truth? One rounding is at most u = 2^-24 = 6e-8 of its value. A product's output is one chain of n
+// = 64 to 172 roundings of a growing sum: their errors are random, u * sqrt(n) / 2 of its final size or 4u to 7u. A layer adds
+// four chains in a row to the residual stream; relative to the stream, of which one layer is a fifth, about 2u to 3u, and five
+// layers' as a root of squares 5u to 6u; the head's own chain adds 4u of a typical logit. So 7u = 4e-7 of the largest logit at
+// a typical position, and for the worst of 512 logits at 400 positions, some 3 to 4 deviations out, 1e-6. (This model in double
+// with only the products' sums rounded to f32 in chains has 4.2e-7 and 9.5e-7; norms, softmax and rotations add little.) A wrong
+// rotation, mask, scale or segment is off by 1e-3 and more.
+constexpr double kMean = 6e-7, kWorst = 1.5e-6;
 
 TEST(Double, StoriesInF32AreTheModel) {
   NYB_NEED_DATA();
   const Weights w = hf_weights((data_dir() / "stories260K" / "hf").string());
   const auto m = make_model(w, all(TType::f32));
-  const std::vector<int32_t> ids = expected_ids();
+  std::vector<int32_t> ids = expected_ids();
   ASSERT_EQ(ids.size(), 256u);
+  ids.insert(ids.end(), ids.begin(), ids.begin() + 144);  // beyond the first segment of attention
   Pool pool(1);
   for (const Path path : {Path::ref, runnable_paths().back()}) {
     Engine e(*m, kern_table(path), pool);
     std::vector<float> logits(ids.size() * m->shape.vocab);
     eng_step(e, ids, 0, logits);
     DoubleModel truth(w);
-    double worst = 0;
+    double worst = 0, sum = 0;
     for (size_t t = 0; t < ids.size(); t++) {
       const Vec want = truth.step(ids[t]);
       double largest = 0, off = 0;
@@ -131,11 +134,14 @@ TEST(Double, StoriesInF32AreTheModel) {
         largest = std::max(largest, std::abs(want[i]));
         off = std::max(off, std::abs(want[i] - static_cast<double>(logits[t * want.size() + i])));
       }
-      EXPECT_LT(off, kTolerance * largest) << path_name(path) << ", position " << t;
+      EXPECT_LT(off, kWorst * largest) << path_name(path) << ", position " << t;
       worst = std::max(worst, off / largest);
+      sum += off / largest;
     }
-    RecordProperty(std::string(path_name(path)), std::to_string(worst * 1e6) + "e-6 of the largest logit");
-    std::printf("%s: %.2e of the largest logit\n", std::string(path_name(path)).c_str(), worst);
+    const double mean = sum / static_cast<double>(ids.size());
+    EXPECT_LT(mean, kMean) << path_name(path);
+    std::printf("%s: %.2e of the largest logit at the worst position, %.2e on average\n", std::string(path_name(path)).c_str(),
+                worst, mean);
   }
 }
 

@@ -211,6 +211,27 @@ TEST(IdentityOdd, MixedTypesEveryWay) {
   full_matrix(*make_model(random_weights(s, false, 3), type), 35);
 }
 
+// Five segments of attention, the last of them short.
+TEST(IdentityOdd, ManySegments) {
+  ModelShape s;
+  s.layers = 1;
+  s.dim = 16;
+  s.heads = 2;
+  s.kv_heads = 1;
+  s.head_dim = 8;
+  s.ffn = 16;
+  s.vocab = 17;
+  s.ctx = 1100;
+  const auto m = make_model(random_weights(s, true, 7), all(TType::f32));
+  const std::vector<int32_t> ids = random_ids(*m, 1030, 8);
+  const std::vector<float> want = reference(*m, KvType::f32, ids);
+  for (const Path path : runnable_paths()) {
+    const Way way{path, 3, 100, true};
+    SCOPED_TRACE(testing::Message() << way);
+    ASSERT_NO_FATAL_FAILURE(expect_same(logits_of(*m, KvType::f32, way, ids, pool_of(3)), want, s.vocab));
+  }
+}
+
 // All threads awake at once, on however few CPUs.
 TEST(IdentityOdd, ManyThreadsAwake) {
   ModelShape s;

@@ -1,0 +1,35 @@
+// fork_join.cpp - what it costs to hand work to the threads and have it back: an empty par_for, and the same work in many
+// small jobs with as many threads as CPUs and with more.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "engine/pool.h"
+#include "engine/threads.h"
+
+namespace {
+
+// One piece a thread that does nothing.
+void fork_join_empty(benchmark::State& state) {
+  const auto threads = static_cast<unsigned>(state.range(0));
+  nyb::Pool pool(threads);
+  for (auto _ : state) nyb::par_for(pool, threads, 1, [](size_t begin, size_t, unsigned) { benchmark::DoNotOptimize(begin); });
+  state.counters["cpus"] = nyb::cpus_usable();
+}
+BENCHMARK(fork_join_empty)->ArgName("threads")->Arg(1)->Arg(2)->Arg(3)->Arg(8)->UseRealTime();
+
+// 64 pieces of about a microsecond: more threads than CPUs must reach most of the speed of just enough.
+void fork_join_work(benchmark::State& state) {
+  nyb::Pool pool(static_cast<unsigned>(state.range(0)));
+  for (auto _ : state) {
+    nyb::par_for(pool, 64, 1, [](size_t begin, size_t, unsigned) {
+      size_t x = begin;
+      for (int i = 0; i < 1000; i++) benchmark::DoNotOptimize(x = x * 3 + 1);
+    });
+  }
+  state.SetItemsProcessed(state.iterations() * 64);
+}
+BENCHMARK(fork_join_work)->ArgName("threads")->Arg(1)->Arg(2)->Arg(3)->Arg(8)->UseRealTime();
+
+}  // namespace

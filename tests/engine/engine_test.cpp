@@ -1,0 +1,369 @@
+// engine_test.cpp - what an engine accepts, refuses and leaves behind.
+#include "engine/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <cfloat>
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+#include "engine/buffer.h"
+#include "engine/rope_table.h"
+#include "kern/error.h"
+#include "kern/mxcsr.h"
+#include "paths.h"
+#include "weights.h"
+
+namespace nyb::test {
+namespace {
+
+ModelShape small_shape() {
+  ModelShape s;
+  s.layers = 3;
+  s.dim = 48;
+  s.heads = 4;
+  s.kv_heads = 2;
+  s.head_dim = 12;
+  s.ffn = 80;
+  s.vocab = 61;
+  s.ctx = 40;
+  return s;
+}
+
+const Model& small_model() {
+  static const auto m = make_model(random_weights(small_shape(), true, 11), all(TType::q8));
+  return *m;
+}
+
+Pool& pool() {
+  static Pool p(2);
+  return p;
+}
+
+const KernTable& best() { return kern_table(runnable_paths().back()); }
+
+std::vector<int32_t> count_up(size_t n) {
+  std::vector<int32_t> ids(n);
+  for (size_t i = 0; i < n; i++) ids[i] = static_cast<int32_t>(i * 7 % 61);
+  return ids;
+}
+
+std::vector<float> every_logit(Engine& e, std::span<const int32_t> ids, uint32_t pos = 0) {
+  std::vector<float> l(ids.size() * e.model().shape.vocab);
+  eng_step(e, ids, pos, l);
+  return l;
+}
+
+bool same(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+// The sentence of the Error that f throws.
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& e) { return e.what(); }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+void expect_words(const std::string& text, std::initializer_list<const char*> words) {
+  for (const char* w : words) EXPECT_NE(text.find(w), std::string::npos) << "\"" << w << "\" is not in: " << text;
+}
+
+TEST(Engine, SaysWhatItHas) {
+  const ModelShape& s = small_model().shape;
+  for (const KvType kv : {KvType::f32, KvType::f16}) {
+    EngOptions opt;
+    opt.kv = kv;
+    const Engine e(small_model(), best(), pool(), opt);
+    EXPECT_EQ(e.ctx(), s.ctx);
+    EXPECT_EQ(e.kv(), kv);
+    EXPECT_EQ(e.filled(), 0u);
+    EXPECT_EQ(&e.model(), &small_model());
+    EXPECT_EQ(e.kern().path, best().path);
+    // keys and values, positions in whole blocks of 16
+    EXPECT_EQ(e.kv_bytes(), 2u * s.layers * s.kv_heads * 48 * s.head_dim * (kv == KvType::f32 ? 4 : 2));
+    EXPECT_GT(e.work_bytes(), 32u * (48 + 80) * 4);
+  }
+  EngOptions opt;
+  opt.ctx = 17;
+  EXPECT_EQ(Engine(small_model(), best(), pool(), opt).kv_bytes(), 2u * s.layers * s.kv_heads * 32 * s.head_dim * 4);
+  opt.ctx = 41;
+  expect_words(error_of([&] { Engine(small_model(), best(), pool(), opt); }), {"41", "40", "--ctx"});
+}
+
+TEST(Engine, KnowsItsCacheTypes) {
+  for (const KvType kv : {KvType::f32, KvType::f16}) EXPECT_EQ(kv_parse(kv_name(kv)), kv);
+  for (const char* bad : {"", "f64", "F32", "f32 "}) expect_words(error_of([&] { kv_parse(bad); }), {"f32", "f16"});
+}
+
+TEST(Engine, TakesAnyChunk) {
+  const std::vector<int32_t> ids = count_up(20);
+  Engine plain(small_model(), best(), pool());
+  const std::vector<float> want = every_logit(plain, ids);
+  for (const uint32_t chunk : {0u, 1u, 5u, 40u, UINT32_MAX}) {
+    EngOptions opt;
+    opt.chunk = chunk;
+    Engine e(small_model(), best(), pool(), opt);
+    EXPECT_TRUE(same(every_logit(e, ids), want)) << chunk;
+  }
+}
+
+TEST(Engine, GivesTheLogitsThereIsRoomFor) {
+  const std::vector<int32_t> ids = count_up(9);
+  const size_t vocab = small_model().shape.vocab;
+  Engine e(small_model(), best(), pool());
+  const std::vector<float> every = every_logit(e, ids);
+  // guarded on both sides: the vocabulary is not a multiple of a panel
+  std::vector<float> room(vocab + 64, -77.0f);
+  eng_step(e, ids, 0, std::span(room).subspan(32, vocab));
+  EXPECT_TRUE(same(std::span(room).subspan(32, vocab), std::span(every).last(vocab)));
+  for (size_t i = 0; i < 32; i++) {
+    EXPECT_EQ(room[i], -77.0f);
+    EXPECT_EQ(room[32 + vocab + i], -77.0f);
+  }
+  eng_step(e, std::span(ids).first(8), 0, {});  // none, then one more token
+  EXPECT_EQ(e.filled(), 8u);
+  std::vector<float> last(vocab);
+  eng_step(e, std::span(ids).last(1), 8, last);
+  EXPECT_TRUE(same(last, std::span(every).last(vocab)));
+  for (const size_t bad : {size_t{1}, vocab - 1, vocab + 1, 8 * vocab, 10 * vocab}) {
+    std::vector<float> l(bad);
+    EXPECT_THROW(eng_step(e, ids, 0, l), Error) << bad;
+  }
+}
+
+TEST(Engine, RefusesIdsOutsideTheVocabulary) {
+  Engine e(small_model(), best(), pool());
+  for (const int32_t bad : {-1, 61, INT32_MIN, INT32_MAX}) {
+    eng_step(e, count_up(6), 0, {});
+    const std::vector<int32_t> ids{1, 2, bad};
+    expect_words(error_of([&] { eng_step(e, ids, 4, {}); }), {std::to_string(bad).c_str(), "position 6", "61"});
+    EXPECT_EQ(e.filled(), 4u);
+  }
+}
+
+TEST(Engine, RefusesMoreThanTheContext) {
+  EngOptions opt;
+  opt.ctx = 18;
+  Engine e(small_model(), best(), pool(), opt);
+  eng_step(e, count_up(18), 0, {});
+  EXPECT_EQ(e.filled(), 18u);
+  expect_words(error_of([&] { eng_step(e, count_up(5), 14, {}); }), {"19", "18", "--ctx"});
+  EXPECT_EQ(e.filled(), 14u);
+  eng_step(e, count_up(4), 14, {});
+  expect_words(error_of([&] { eng_step(e, count_up(1), 18, {}); }), {"19", "18"});
+  EXPECT_EQ(e.filled(), 18u);
+  expect_words(error_of([&] { eng_step(e, count_up(1), 19, {}); }), {"19", "18"});  // a gap
+  EXPECT_EQ(e.filled(), 18u);
+}
+
+TEST(Engine, CutsBackWithoutIds) {
+  Engine e(small_model(), best(), pool());
+  const std::vector<int32_t> ids = count_up(12);
+  const std::vector<float> want = every_logit(e, ids);
+  eng_step(e, {}, 5, {});
+  EXPECT_EQ(e.filled(), 5u);
+  EXPECT_THROW(eng_step(e, std::span(ids).last(1), 11, {}), Error);
+  EXPECT_TRUE(same(every_logit(e, std::span(ids).last(7), 5), std::span(want).subspan(5 * 61)));
+}
+
+// Where in a model a value first is too large, and what is said of it.
+struct Overflow {
+  const char* name;
+  void (*spoil)(Weights&);
+  const char *layer, *stage;
+};
+
+void scale(std::vector<float>& v, float by) {
+  for (float& x : v) x *= by;
+}
+
+const Overflow kOverflows[] = {
+    {"embedding", [](Weights& w) { scale(w.at.at("embed"), 1e30f); }, "layer 0", "the sum of squares of the attention norm"},
+    {"attn_norm", [](Weights& w) { scale(w.layer(1, "attn_norm"), 2.5e38f); }, "layer 1", "a value of the attention norm"},
+    {"q", [](Weights& w) { scale(w.layer(1, "q"), 1e20f), scale(w.layer(1, "k"), 1e20f); }, "layer 1", "an attention score"},
+    {"v", [](Weights& w) { scale(w.layer(2, "v"), 1.8e38f); }, "layer 2", "a value of attention's output"},
+    {"o", [](Weights& w) { scale(w.layer(1, "o"), 1e30f); }, "layer 1", "the sum of squares of the feed-forward norm"},
+    {"ffn_norm", [](Weights& w) { scale(w.layer(0, "ffn_norm"), 2.5e38f); }, "layer 0", "a value of the feed-forward norm"},
+    {"up", [](Weights& w) { scale(w.layer(2, "up"), 1.8e38f), scale(w.layer(2, "gate"), 100); }, "layer 2",
+     "a value of the feed-forward activations"},
+    {"down", [](Weights& w) { scale(w.layer(0, "down"), 1e30f); }, "layer 1", "the sum of squares of the attention norm"},
+    {"last down", [](Weights& w) { scale(w.layer(2, "down"), 1e30f); }, "after the last layer",
+     "the sum of squares of the last norm"},
+    {"out_norm", [](Weights& w) { scale(w.at.at("out_norm"), 2.5e38f); }, "after the last layer", "a value of the last norm"},
+    {"head", [](Weights& w) { scale(w.at.at("head"), 1.8e38f); }, "after the last layer", "a logit"},
+};
+
+TEST(Engine, NamesLayerAndStageOfWhatIsNotFinite) {
+  const std::vector<int32_t> ids = count_up(12);
+  for (const TType type : {TType::f32, TType::q8})
+    for (const Overflow& o : kOverflows) {
+      Weights w = random_weights(small_shape(), false, 12);
+      o.spoil(w);
+      const auto m = make_model(w, all(type));
+      for (const Path path : {Path::ref, runnable_paths().back()})
+        for (const uint32_t chunk : {1u, 32u}) {
+          SCOPED_TRACE(testing::Message() << o.name << ", " << ttype_name(type) << ", " << path_name(path) << ", chunks of "
+                                          << chunk);
+          EngOptions opt;
+          opt.chunk = chunk;
+          Engine e(*m, kern_table(path), pool(), opt);
+          std::vector<float> logits(ids.size() * 61);
+          expect_words(error_of([&] { eng_step(e, ids, 0, logits); }), {o.layer, o.stage, "not finite", "position "});
+          EXPECT_EQ(e.filled(), 0u);
+        }
+    }
+}
+
+TEST(Engine, NamesThePositionAndGoesOnFromBeforeIt) {
+  Weights w = random_weights(small_shape(), false, 13);
+  for (size_t i = 0; i < 48; i++) w.at.at("embed")[13 * 48 + i] = 1e25f;  // token 13 cannot be run
+  const auto m = make_model(w, all(TType::f32));
+  std::vector<int32_t> ids(15, 3);
+  for (size_t i = 0; i < ids.size(); i++) ids[i] = static_cast<int32_t>(i % 11);
+  Engine e(*m, best(), pool()), fresh(*m, best(), pool());
+  const std::vector<float> want = every_logit(fresh, ids);
+  (void)every_logit(e, ids);
+  std::vector<int32_t> bad = ids;
+  bad[9] = bad[12] = 13;
+  expect_words(error_of([&] { eng_step(e, std::span(bad).subspan(6), 6, {}); }), {"layer 0", "position 9"});
+  EXPECT_EQ(e.filled(), 6u);
+  EXPECT_TRUE(same(every_logit(e, std::span(ids).subspan(6), 6), std::span(want).subspan(6 * 61)));
+}
+
+TEST(Engine, NamesTheLayerWhoseKeysOrValuesDoNotFitF16) {
+  for (const char* name : {"k", "v"}) {
+    Weights w = random_weights(small_shape(), true, 14);
+    scale(w.layer(1, name), 1e6f);
+    const auto m = make_model(w, all(TType::q8));
+    const std::vector<int32_t> ids = count_up(10);
+    EngOptions opt;
+    Engine wide(*m, best(), pool(), opt);
+    EXPECT_NO_THROW((void)every_logit(wide, ids)) << name;
+    opt.kv = KvType::f16;
+    Engine narrow(*m, best(), pool(), opt);
+    expect_words(error_of([&] { (void)every_logit(narrow, ids); }), {"layer 1", "does not fit f16", "position ", "--kv f32"});
+    EXPECT_EQ(narrow.filled(), 0u);
+  }
+}
+
+TEST(Engine, AnF16CacheIsCloseButItsOwn) {
+  const std::vector<int32_t> ids = count_up(40);
+  EngOptions opt;
+  Engine wide(small_model(), best(), pool(), opt);
+  opt.kv = KvType::f16;
+  Engine narrow(small_model(), best(), pool(), opt);
+  const std::vector<float> a = every_logit(wide, ids), b = every_logit(narrow, ids);
+  EXPECT_FALSE(same(a, b));
+  double diff = 0, size = 0;
+  for (size_t i = 0; i < a.size(); i++) {
+    diff += std::pow(a[i] - b[i], 2);
+    size += std::pow(a[i], 2);
+  }
+  // f16 keeps 11 bits: 5e-4 of each key and value; int8 activations pass a changed rounding on (1/127 of a few of them)
+  EXPECT_LT(std::sqrt(diff / size), 0.02);
+}
+
+TEST(Engine, StopsWhenCancelled) {
+  std::atomic<bool> cancel{false};
+  EngOptions opt;
+  opt.cancel = &cancel;
+  opt.chunk = 4;
+  Engine e(small_model(), best(), pool(), opt);
+  const std::vector<int32_t> ids = count_up(40);
+  const std::vector<float> want = every_logit(e, ids);
+  cancel = true;
+  EXPECT_THROW(eng_step(e, std::span(ids).subspan(10), 10, {}), Cancelled);
+  EXPECT_EQ(e.filled(), 10u);
+  cancel = false;
+  EXPECT_TRUE(same(every_logit(e, std::span(ids).subspan(10), 10), std::span(want).subspan(10 * 61)));
+  // from another thread, at whatever moment
+  for (int i = 0; i < 20; i++) {
+    std::thread other([&, i] {
+      std::this_thread::sleep_for(std::chrono::microseconds(20 * i));
+      cancel = true;
+    });
+    uint32_t filled = 40;
+    try {
+      eng_step(e, ids, 0, {});
+    } catch (const Cancelled&) { filled = 0; }
+    other.join();
+    cancel = false;
+    EXPECT_EQ(e.filled(), filled);
+  }
+}
+
+TEST(Engine, HasItsOwnFloatEnvironment) {
+  const std::vector<int32_t> ids = count_up(10);
+  Engine e(small_model(), best(), pool());
+  const std::vector<float> want = every_logit(e, ids);
+  const unsigned before = _mm_getcsr();
+  constexpr unsigned odd = 0x1F80 | 0x8040 | 0x6000;
+  _mm_setcsr(odd);
+  const std::vector<float> is = every_logit(e, ids);
+  const unsigned after = _mm_getcsr();
+  std::string error;
+  try {
+    eng_step(e, count_up(1), 30, {});
+  } catch (const Error& x) { error = x.what(); }
+  const unsigned thrown = _mm_getcsr();
+  _mm_setcsr(before);
+  EXPECT_EQ(after, odd);
+  EXPECT_EQ(thrown, odd);
+  EXPECT_FALSE(error.empty());
+  EXPECT_TRUE(same(is, want));
+}
+
+TEST(Engine, SharesAPoolWithOthers) {
+  const std::vector<int32_t> ids = count_up(15);
+  Engine a(small_model(), best(), pool()), b(small_model(), best(), pool());
+  const std::vector<float> want = every_logit(a, ids);
+  std::vector<float> one(61);
+  for (size_t i = 0; i < ids.size(); i++) {
+    eng_step(a, std::span(ids).subspan(i, 1), static_cast<uint32_t>(i), {});
+    eng_step(b, std::span(ids).subspan(i, 1), static_cast<uint32_t>(i), one);
+    EXPECT_TRUE(same(one, std::span(want).subspan(i * 61, 61)));
+  }
+}
+
+TEST(RopeTable, HoldsTheRoundedSinesAndCosines) {
+  ModelShape s = small_shape();
+  s.rope_freqs = {1, 0.316227766016838, 0.1, 1e-3, 0};
+  s.rope_factor = 1.1f;
+  constexpr size_t kPositions = 20000;
+  RopeTable t(s, kPositions);
+  t.extend(100);
+  t.extend(50);  // nothing to do
+  t.extend(kPositions);
+  EXPECT_EQ(t.half(), 5u);
+  for (size_t p = 0; p < kPositions; p += p < 200 ? 1 : 97)
+    for (size_t i = 0; i < 5; i++) {
+      // a last bit of the double may tip the rounding to f32; nothing more
+      const long double angle = static_cast<long double>(static_cast<double>(p) * s.rope_freqs[i]);
+      const float c = static_cast<float>(std::cos(angle)), sn = static_cast<float>(std::sin(angle));
+      EXPECT_NEAR(t.cos(p)[i], c * 1.1f, 1.3e-7) << p << " " << i;
+      EXPECT_NEAR(t.sin(p)[i], sn * 1.1f, 1.3e-7) << p << " " << i;
+    }
+  EXPECT_EQ(t.cos(0)[0], 1.1f);
+  EXPECT_EQ(t.sin(0)[0], 0.0f);
+  EXPECT_EQ(t.bytes(), 2 * kPositions * 5 * 4);
+}
+
+TEST(Buffer, IsZeroedAlignedAndRefusesTheImpossible) {
+  for (const size_t n : {0u, 1u, 63u, 100000u}) {
+    const Buffer<float> b("a test", {n, 3});
+    EXPECT_EQ(b.size(), 3 * n);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(b.data()) % 64, 0u);
+    for (size_t i = 0; i < b.size(); i++) ASSERT_EQ(b.data()[i], 0);
+  }
+  for (const size_t big : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 8, size_t{1} << 61})
+    expect_words(error_of([&] { Buffer<float>("a test", {big, 2}); }), {"a test", "memory"});
+  expect_words(error_of([] { Buffer<float>("a test", {size_t{1} << 32, size_t{1} << 32, 1}); }), {"a test", "memory"});
+}
+
+}  // namespace
+}  // namespace nyb::test
