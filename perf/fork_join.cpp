@@ -1,5 +1,5 @@
-// fork_join.cpp - what it costs to hand work to the threads and have it back: an empty par_for, and the same work in many
-// small jobs with as many threads as CPUs and with more.
+// fork_join.cpp - what it costs to hand work to the threads and have it back: an empty par_for, one in which every thread really
+// takes part, and the same work in many small jobs with as many threads as CPUs and with more.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -18,6 +18,24 @@ void fork_join_empty(benchmark::State& state) {
   state.counters["cpus"] = nyb::cpus_usable();
 }
 BENCHMARK(fork_join_empty)->ArgName("threads")->Arg(1)->Arg(2)->Arg(3)->Arg(8)->UseRealTime();
+
+// One piece a thread, each of which waits for the others to begin: all threads see the job, take part and are waited for. (In the
+// empty one above the caller is often done before a worker has looked.)
+void fork_join_all(benchmark::State& state) {
+  const auto threads = static_cast<unsigned>(state.range(0));
+  if (threads > nyb::cpus_usable())
+    return state.SkipWithError("more threads than CPUs: they would wait for each other's time slice");
+  nyb::Pool pool(threads);
+  std::atomic<unsigned> begun{0};
+  for (auto _ : state) {
+    begun.store(0, std::memory_order_relaxed);
+    nyb::par_for(pool, threads, 1, [&](size_t, size_t, unsigned) {
+      begun.fetch_add(1);
+      while (begun.load() < threads) {}
+    });
+  }
+}
+BENCHMARK(fork_join_all)->ArgName("threads")->Arg(1)->Arg(2)->Arg(3)->Arg(8)->UseRealTime();
 
 // 64 pieces of about a microsecond: more threads than CPUs must reach most of the speed of just enough.
 void fork_join_work(benchmark::State& state) {
