@@ -17,12 +17,14 @@ const char* env_of(const char* name) {
   return v && *v ? v : nullptr;
 }
 
-// Signals are for the main thread, which may be waiting at the prompt: the threads started here never take one.
+// Signals are for the main thread, which may be waiting at the prompt: the threads started here never take one. Faults are not
+// sent but met, by any thread: blocked, they would end the process past its handlers (a model file that shrinks is a SIGBUS).
 class SignalsBlocked {
  public:
   SignalsBlocked() {
     sigset_t all;
     sigfillset(&all);
+    for (const int fault : {SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
