@@ -13,9 +13,8 @@
 ; Two groups a turn: they are nine lines of memory, each asked for once (stream.inc).
 ;
 ; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
-;   m0 m1  acc[v], f32         m2 m3  I[v], low nibbles           m4 m5  I[v], high nibbles
-;   m6 m7  x's four bytes, low and high                           m8     a piece         m9 m10  scratch
-;   m11    8 * sum of x, then x's scale                           m14    0x0f bytes      m15     DOT_C
+;   m0 m1  acc[v], f32       m2 m3  I[v]       m4 m5  x's four bytes, low and high; then m4 x's scale, m5 the weights'
+;   m6     a piece           m7 m8  scratch    m13  0x0f bytes           m14 m15  DOT's constants
 ;   t0     the pair of groups of x     t1  scratch     t2  groups     groups  the end of x (after its first use)
 %include "abi.inc"
 %include "isa.inc"
@@ -26,7 +25,7 @@
 path_begin %1
 kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
   DOT_INIT u4
-  splat 14, 0x0f0f0f0f
+  splat 13, 0x0f0f0f0f
   mov t2, groups
   lea groups, [3 * groups]
   shl groups, 4
@@ -50,50 +49,35 @@ kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
     %if g
 .second:
     %endif
-    %assign v 0
-    %rep PANEL_VECS
-      %assign a 2 + v
-      %assign b 4 + v
-      vpxor x%[a], x%[a], x%[a]
-      vpxor x%[b], x%[b], x%[b]
-      %assign v v + 1
-    %endrep
+    DOT_START u4, m2, [t0 + 48 * g + 40]
+    %if PANEL_VECS == 2
+      vmovdqa m3, m2
+    %endif
     %assign c 0
     %rep 4
-      DOT_X 0, m6, [t0 + 48 * g + 4 * c]
-      DOT_X 1, m7, [t0 + 48 * g + 16 + 4 * c]
+      DOT_X 0, m4, [t0 + 48 * g + 4 * c]
+      DOT_X 1, m5, [t0 + 48 * g + 16 + 4 * c]
       %assign v 0
       %rep PANEL_VECS
-        %assign a 2 + v
-        %assign b 4 + v
-        vmovups m8, [w + 288 * g + 64 * c + VBYTES * v]
-        NIBBLES m8, m9
-        DOT u4, m%[a], m9, dot_x0, m9, m10
-        DOT u4, m%[b], m8, dot_x1, m8, m10
+        %assign i 2 + v
+        vmovups m6, [w + 288 * g + 64 * c + VBYTES * v]
+        NIBBLES m6, m7
+        DOT u4, m%[i], m7, dot_x0, m7, m8
+        DOT u4, m%[i], m6, dot_x1, m6, m8
         %assign v v + 1
       %endrep
       STREAM_LINE w + 256 * g + 64 * c
       %assign c c + 1
     %endrep
-    vpbroadcastd m11, [t0 + 48 * g + 40]   ; sum of the group's q
-    vpslld m11, m11, dot_bias_u4
+    vbroadcastss m4, [t0 + 48 * g + 32]
     %assign v 0
     %rep PANEL_VECS
-      %assign a 2 + v
-      %assign b 4 + v
-      DOT_JOIN u4, m%[a], m%[b]
-      vpsubd m%[a], m%[a], m11
-      vcvtdq2ps m%[a], m%[a]
-      %assign v v + 1
-    %endrep
-    vbroadcastss m11, [t0 + 48 * g + 32]
-    %assign v 0
-    %rep PANEL_VECS
-      %assign acc v
-      %assign a 2 + v
-      vcvtph2ps m8, [w + 288 * g + 256 + VBYTES / 2 * v]
-      vmulps m8, m8, m11
-      vfmadd231ps m%[acc], m%[a], m8
+      %assign i 2 + v
+      DOT_END u4, m%[i]
+      vcvtdq2ps m%[i], m%[i]
+      vcvtph2ps m5, [w + 288 * g + 256 + VBYTES / 2 * v]
+      vmulps m5, m5, m4
+      vfmadd231ps m%[v], m%[i], m5
       %assign v v + 1
     %endrep
     %assign g g + 1
@@ -107,8 +91,7 @@ kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
 .store:
   %assign v 0
   %rep PANEL_VECS
-    %assign acc v
-    vmovups [y + VBYTES * v], m%[acc]
+    vmovups [y + VBYTES * v], m%[v]
     %assign v v + 1
   %endrep
   add y, 64
@@ -119,16 +102,16 @@ kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
 kern_end
 %endmacro
 
-; [in] %1 bytes of two nibbles -> [out] %2 the low ones, %1 the high ones. m14 is 0x0f
+; [in] %1 bytes of two nibbles -> [out] %2 the low ones, %1 the high ones. m13 is 0x0f
 %macro NIBBLES 2
   %if ISA_512
-    vpandd %2, %1, m14
+    vpandd %2, %1, m13
     vpsrlw %1, %1, 4
-    vpandd %1, %1, m14
+    vpandd %1, %1, m13
   %else
-    vpand %2, %1, m14
+    vpand %2, %1, m13
     vpsrlw %1, %1, 4
-    vpand %1, %1, m14
+    vpand %1, %1, m13
   %endif
 %endmacro
 

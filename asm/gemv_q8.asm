@@ -8,9 +8,9 @@
 ; each 512 bytes is no limit.
 ;
 ; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
-;   m0 m1  acc[v], f32         m2 m3  I[v], pieces 0 2 4 6            m4 m5  I[v], pieces 1 3 5 7
-;   m6     x's four bytes      m7 m8  scratch of DOT                m9     bias, then x's scale    m15  DOT_C
-;   t0     the group of x      t1     scratch      groups  the end of x (after its first use)
+;   m0 m1  acc[v], f32       m2 m3  I[v]       m4  x's four bytes, then x's scale       m5 m6  scratch of DOT
+;   m14 m15  DOT's constants
+;   t0     the group of x    t1     scratch    groups  the end of x (after its first use)
 %include "abi.inc"
 %include "isa.inc"
 %include "dot.inc"
@@ -32,47 +32,29 @@ kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
   cmp t0, groups
   je .store
 .group:
-  %assign v 0
-  %rep PANEL_VECS
-    %assign a 2 + v
-    %assign b 4 + v
-    vpxor x%[a], x%[a], x%[a]
-    vpxor x%[b], x%[b], x%[b]
-    %assign v v + 1
-  %endrep
+  DOT_START i8, m2, [t0 + 40]
+  %if PANEL_VECS == 2
+    vmovdqa m3, m2
+  %endif
   %assign c 0
   %rep 8
-    DOT_X 0, m6, [t0 + 4 * c]
+    DOT_X 0, m4, [t0 + 4 * c]
     %assign v 0
     %rep PANEL_VECS
-      %assign a 2 + 2 * (c & 1) + v
-      DOT i8, m%[a], [w + 64 * c + VBYTES * v], dot_x0, m7, m8
+      %assign i 2 + v
+      DOT i8, m%[i], [w + 64 * c + VBYTES * v], dot_x0, m5, m6
       %assign v v + 1
     %endrep
     STREAM_LINE w + 64 * c
     %assign c c + 1
   %endrep
-  %if dot_bias_i8
-    vpbroadcastd m9, [t0 + 40]              ; sum of the group's q
-    vpslld m9, m9, dot_bias_i8
-  %endif
+  vbroadcastss m4, [t0 + 32]
   %assign v 0
   %rep PANEL_VECS
-    %assign a 2 + v
-    %assign b 4 + v
-    DOT_JOIN i8, m%[a], m%[b]
-    %if dot_bias_i8
-      vpsubd m%[a], m%[a], m9
-    %endif
-    vcvtdq2ps m%[a], m%[a]
-    %assign v v + 1
-  %endrep
-  vbroadcastss m9, [t0 + 32]
-  %assign v 0
-  %rep PANEL_VECS
-    %assign acc v
-    %assign a 2 + v
-    vfmadd231ps m%[acc], m%[a], m9
+    %assign i 2 + v
+    DOT_END i8, m%[i]
+    vcvtdq2ps m%[i], m%[i]
+    vfmadd231ps m%[v], m%[i], m4
     %assign v v + 1
   %endrep
   STREAM_PAGE w
@@ -83,9 +65,8 @@ kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
 .store:
   %assign v 0
   %rep PANEL_VECS
-    %assign acc v
-    vmulps m%[acc], m%[acc], [row_scale + VBYTES * v]
-    vmovups [y + VBYTES * v], m%[acc]
+    vmulps m%[v], m%[v], [row_scale + VBYTES * v]
+    vmovups [y + VBYTES * v], m%[v]
     %assign v v + 1
   %endrep
   add row_scale, 64
