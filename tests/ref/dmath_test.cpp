@@ -57,6 +57,15 @@ TEST(DetSincos, NearMultiplesOfHalfPi) {
   }
 }
 
+// The doubles up to 2^30 that come nearest, found by trying every multiple: 2^-61 to 2^-55 away from one.
+TEST(DetSincos, TheNearestOfAll) {
+  for (const double angle : {0x1.6c6cbc45dc8dep+5, 0x1.6c6cbc45dc8dep+6, 0x1.6c6cbc45dc8dep+7, 0x1.b951f1572eba5p+23,
+                             0x1.b951f1572eba5p+24, 0x1.b951f1572eba5p+25, 0x1.b951f1572eba5p+26, 0x1.b951f1572eba5p+27}) {
+    expect_sincos(angle);
+    expect_sincos(-angle);
+  }
+}
+
 TEST(DetSincos, PositionsTimesFrequencies) {
   for (int i = 0; i < 32; ++i)
     for (int position = 0; position < 131072; position += 619) expect_sincos(position * det_pow(10000.0, -2.0 * i / 64));

@@ -15,6 +15,7 @@
 
 #include "kern/ref.h"
 #include "ref/bits.h"
+#include "ref/exact_fma.h"
 
 namespace nyb::test {
 namespace {
@@ -110,6 +111,38 @@ TEST(Exp8, EveryFloatOfItsRange) {
   EXPECT_LE(w.greatest, 2.4062e38f);
   EXPECT_GE(w.greatest, 2.406e38f);
   if (thin == 1) { EXPECT_EQ(w.first_positive, std::nextafter(-87.6831284f, 0.0f)); }
+}
+
+// The formula of docs/numerics.md, with fma by whole numbers and rounding by comparing distances.
+float by_steps(float x) {
+  x = std::max(-88.3762626647949f, std::min(88.3762626647949f, x));
+  const float scaled = x * 1.44269504088896341f;
+  float n = std::floor(scaled);
+  if (scaled - n > 0.5f || (scaled - n == 0.5f && std::fmod(n, 2.0f) != 0.0f)) n += 1.0f;
+  float r = exact_fma(-n, 0.693359375f, x);
+  r = exact_fma(-n, -2.12194440e-4f, r);
+  float p = 1.9875691500e-4f;
+  for (const float c : {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f})
+    p = exact_fma(p, r, c);
+  const float y = exact_fma(p, r * r, r) + 1.0f;
+  return n > -127.0f ? std::ldexp(y, static_cast<int>(n)) : 0.0f;
+}
+
+TEST(Exp8, IsTheFormulaStepByStep) {
+  Random rng(5);
+  for (int i = 0; i < 20000; ++i) {
+    const float x = i % 2 ? rng.uniform(-90.0f, 90.0f) : std::ldexp(rng.uniform(-1.0f, 1.0f), -static_cast<int>(rng.below(30)));
+    ASSERT_EQ(bits_of(ref::exp8(x)), bits_of(by_steps(x))) << x;
+  }
+}
+
+// A hash of 2.4 million results: files and fingerprints of other builds depend on every one.
+TEST(Exp8, Bits) {
+  uint64_t hash = 0;
+  for (const uint32_t sign : {0u, sign_bit})
+    for (uint32_t m = 0x30000000u; m <= limit_bits; m += 257)
+      hash = (hash ^ bits_of(ref::exp8(from_bits(sign | m)))) * 0x9e3779b97f4a7c15u;
+  EXPECT_EQ(hash, 0x3fd1288a738e2d49u);
 }
 
 TEST(Exp8, FloatsBelowTwoToTheMinus63GiveOne) {
