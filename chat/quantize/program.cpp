@@ -56,7 +56,7 @@ int run(const Options& o) {
     };
     report = convert(src, o.out, c);
   }
-  for (const std::string& n : report.notes) err_write(n + "\n");
+  for (const std::string& n : report.notes) err_write("quantize: " + n + "\n");
   if (!o.quiet) out_write(report_table(report, o.out));
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "kern/error.h"
+#include "kern/mxcsr.h"
 #include "model/format.h"
 #include "model/hf_config.h"
 #include "model/json.h"
@@ -75,7 +76,7 @@ void add_shards(ModelSource& src, const fs::path& folder, const std::string& ind
   for (const auto& [tensor, f] : where) {
     const auto it = found.find(tensor);
     if (it == found.end() || it->second.file != files[f])
-      throw Error(fmt::format("{}: tensor {} is not in {}, where it should be", index, shown(tensor), f));
+      throw Error(fmt::format("{}: tensor {} is not in {}, where it should be", index, shown(tensor), shown(f)));
   }
   for (const auto& [tensor, t] : found)
     if (!where.contains(tensor))
@@ -120,6 +121,7 @@ void tied_head(const ModelSource& src, Found& found) {
 }  // namespace
 
 ModelSource hf_open(const std::string& folder, const std::string& name) {
+  const MxcsrScope float_rules;  // for the frequencies
   const fs::path dir(folder);
   std::error_code ec;
   if (!fs::is_directory(dir, ec)) throw Error(folder + ": this is not a folder");

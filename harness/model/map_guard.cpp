@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <csignal>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -42,10 +43,15 @@ void on_sigbus(int sig, siginfo_t* info, void* context) {
   }
 }
 
+// Once, and again only where nobody else's handler has taken the place: a later one may pass on to this one, and taking the
+// place back would make the two call each other for ever.
 void install() {
   struct sigaction now {};
   sigaction(SIGBUS, nullptr, &now);
-  if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_sigbus) return;
+  const bool plain = !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL;
+  static bool installed = false;
+  if (installed && !plain) return;
+  installed = true;
   before = now;
   struct sigaction mine {};
   mine.sa_sigaction = on_sigbus;

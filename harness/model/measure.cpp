@@ -32,7 +32,7 @@ std::vector<float> normal_values(size_t n, uint64_t seed) {
   return v;
 }
 
-ProductMeter::ProductMeter(uint64_t cols) : cols_(cols), x_(normal_values(cols, cols)), qx_(groups_of(cols)) {
+ProductMeter::ProductMeter(uint64_t cols, uint64_t seed) : cols_(cols), x_(normal_values(cols, seed + cols)), qx_(groups_of(cols)) {
   ref::qx_vec(x_.data(), qx_.data(), cols);
 }
 

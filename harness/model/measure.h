@@ -29,7 +29,7 @@ std::vector<float> normal_values(size_t n, uint64_t seed);
 // the panel, activations quantized where the type asks for it.
 class ProductMeter {
  public:
-  explicit ProductMeter(uint64_t cols);
+  explicit ProductMeter(uint64_t cols, uint64_t seed = 0);  // the seed of the activations
   // `w` [rows][cols] are the source's weights, `panel` what became of them; scales as quant_panel gives them (q8 only).
   ErrorSum measure(TType type, const float* w, size_t rows, const uint8_t* panel, const float* scales) const;
 

@@ -90,7 +90,7 @@ void OutFile::write(uint64_t offset, const void* data, uint64_t n) {
 }
 
 void OutFile::sync() {
-  if (fsync(fd_) != 0 && errno != EINVAL && errno != EROFS) throw Error(path_ + ": cannot write: " + reason(errno));
+  if (fsync(fd_) != 0) throw Error(path_ + ": cannot write: " + reason(errno));
 }
 
 void OutFile::commit() {

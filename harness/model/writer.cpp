@@ -32,6 +32,7 @@ struct MnmWriter::Impl {
   void begin() { XXH3_64bits_reset(hash.get()); }
   void end_tensor();
   std::string table() const;
+  void check() const;
 };
 
 MnmWriter::MnmWriter(std::string path, const ModelShape& shape, const Meta& meta, std::vector<TensorPlan> plan)
@@ -110,6 +111,20 @@ std::string MnmWriter::Impl::table() const {
   return s;
 }
 
+// Read back as a user would: a file that this program would refuse never gets its name.
+void MnmWriter::Impl::check() const {
+  std::string wrong;
+  try {
+    const auto model = eng_load(out.temporary());
+    if (const auto bad = model_verify(*model); !bad.empty()) wrong = bad.front();
+  } catch (const Error& e) {
+    wrong = e.what();
+    // the person knows the file by the name it was to have
+    if (wrong.starts_with(out.temporary() + ": ")) wrong.erase(0, out.temporary().size() + 2);
+  }
+  if (!wrong.empty()) throw Error(fmt::format("{}: the finished file does not read back: {}", path, wrong));
+}
+
 void MnmWriter::finish() {
   Impl& w = *impl_;
   if (w.current != w.tensors.size()) throw std::logic_error("fewer tensors than planned");
@@ -120,12 +135,7 @@ void MnmWriter::finish() {
   const auto head = w.header.encode();
   w.out.write(0, head.data(), head.size());
   w.out.sync();
-  {
-    // read back as a user would: a file that this program would refuse never gets its name
-    const auto model = eng_load(w.out.temporary());
-    if (const auto bad = model_verify(*model); !bad.empty())
-      throw Error(fmt::format("{}: what was written reads back differently in {}; the disk may be failing", w.path, bad.front()));
-  }
+  w.check();
   w.out.commit();
 }
 

@@ -1,0 +1,431 @@
+// eng_load on files that are cut, changed or something else: one sentence, never a crash.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <functional>
+
+#include "hf_folder.h"
+#include "mnm_edit.h"
+#include "model/model.h"
+#include "support/data.h"
+
+namespace nyb {
+namespace {
+namespace fs = std::filesystem;
+using test::message_of;
+using test::MnmEdit;
+using test::says;
+
+const std::string& tiny() {
+  static const std::string bytes = test::read_file(test::tiny_mnm("tiny", "q8", "f32", false));
+  return bytes;
+}
+
+std::string load_message(const std::string& bytes) {
+  const fs::path p = test::write_file(test::tmp_dir() / "case.mnm", bytes);
+  return message_of([&] { eng_load(p.string()); });
+}
+
+TEST(Load, TheUnchangedFileLoads) {
+  EXPECT_EQ(load_message(tiny()), "");
+  EXPECT_EQ(load_message(MnmEdit{tiny()}.rehash().bytes), "");
+  EXPECT_EQ(MnmEdit{tiny()}.rehash().bytes, tiny());
+  EXPECT_EQ(MnmEdit{tiny()}.replace_meta(MnmEdit{tiny()}.meta_text(), MnmEdit{tiny()}.get<uint64_t>(56)).bytes, tiny());
+}
+
+TEST(Load, CutAtEveryByte) {
+  const fs::path p = test::write_file(test::tmp_dir() / "cut.mnm", tiny());
+  const uint64_t data = MnmEdit{tiny()}.data_offset();
+  for (size_t n = tiny().size(); n-- > 0;) {
+    if (n > data && n % 7 != 0) continue;
+    ASSERT_EQ(truncate(p.c_str(), static_cast<off_t>(n)), 0);
+    const std::string m = message_of([&] { eng_load(p.string()); });
+    ASSERT_TRUE(says(m, p.string() + ": ")) << n;
+    if (n >= 4096) {
+      ASSERT_TRUE(says(m, "the file has " + std::to_string(n) + " bytes where its header says")) << n;
+    } else if (n >= 8) {
+      ASSERT_TRUE(says(m, "ends after " + std::to_string(n) + " bytes, within its header")) << n;
+    }
+  }
+}
+
+TEST(Load, LongerThanItSays) {
+  EXPECT_TRUE(says(load_message(tiny() + std::string(64, '\0')), "cut off or was added to"));
+  // and with the header going along: then it is what follows the last tensor
+  MnmEdit e{tiny() + std::string(64, '\0')};
+  e.set<uint64_t>(16, e.bytes.size()).set<uint64_t>(80, e.bytes.size() - e.data_offset()).rehash();
+  EXPECT_TRUE(says(load_message(e.bytes), "64 bytes follow the last tensor"));
+}
+
+TEST(Load, EveryByteOfTheFrontIsCovered) {
+  // any single changed byte of header, table, metadata and their padding is noticed, checksums left as they were
+  const size_t front = MnmEdit{tiny()}.data_offset();
+  const fs::path p = test::write_file(test::tmp_dir() / "byte.mnm", tiny());
+  const int fd = open(p.c_str(), O_RDWR);
+  ASSERT_GE(fd, 0);
+  for (size_t i = 0; i < front; i++) {
+    const char changed = static_cast<char>(tiny()[i] ^ 0x10);
+    ASSERT_EQ(pwrite(fd, &changed, 1, static_cast<off_t>(i)), 1);
+    ASSERT_NE(message_of([&] { eng_load(p.string()); }), "") << i;
+    ASSERT_EQ(pwrite(fd, &tiny()[i], 1, static_cast<off_t>(i)), 1);
+  }
+  close(fd);
+  EXPECT_EQ(message_of([&] { eng_load(p.string()); }), "");
+}
+
+struct Case {
+  const char* name;
+  std::function<void(MnmEdit&)> change;  // checksums are made right afterwards
+  const char* says;
+};
+
+class Field : public ::testing::TestWithParam<Case> {};
+TEST_P(Field, IsChecked) {
+  MnmEdit e{tiny()};
+  GetParam().change(e);
+  if (e.bytes.size() == tiny().size()) e.rehash();
+  EXPECT_TRUE(says(load_message(e.bytes), GetParam().says));
+}
+
+template <class T>
+std::function<void(MnmEdit&)> put(size_t at, T v) {
+  return [=](MnmEdit& e) { e.set<T>(at, v); };
+}
+std::function<void(MnmEdit&)> entry(const char* tensor, size_t at, uint64_t v) {
+  return [=](MnmEdit& e) { e.set<uint64_t>(e.entry(tensor) + at, v); };
+}
+std::function<void(MnmEdit&)> type(const char* tensor, uint32_t v) {
+  return [=](MnmEdit& e) { e.set<uint32_t>(e.entry(tensor) + 64, v); };
+}
+// the value of a metadata key, in place
+template <class T>
+std::function<void(MnmEdit&)> value(const char* key, T v, size_t at = 0) {
+  return [=](MnmEdit& e) { e.set<T>(e.value(key) + at, v); };
+}
+
+const auto case_name = [](const auto& i) { return std::string(i.param.name); };
+constexpr uint64_t huge = UINT64_MAX;
+
+INSTANTIATE_TEST_SUITE_P(
+    Header, Field,
+    ::testing::Values(
+        Case{"Version", put<uint32_t>(8, 3), "format version 3; this program reads version 2"},
+        Case{"BigEndian", put<uint32_t>(12, 0x04030201), "big endian"},
+        Case{"ByteOrder", put<uint32_t>(12, 7), "byte order mark is 0x00000007"},
+        Case{"FileBytes", put<uint64_t>(16, 1), "where its header says 1;"},
+        Case{"TableOffset", put<uint64_t>(24, 4097), "table offset is 4097 where 4096 belongs"},
+        Case{"TableCount", put<uint64_t>(32, 1u << 30), "1073741824 tensors, more than a file"},
+        Case{"TableCountHuge", put<uint64_t>(32, huge), "18446744073709551615 tensors, more than"},
+        Case{"TableCountOff", put<uint64_t>(32, 20), "table size is 2688 where 2560 belongs"},
+        Case{"TableBytes", put<uint64_t>(40, 5), "table size is 5 where 2688 belongs"},
+        Case{"TableBytesHuge", put<uint64_t>(40, huge - 4095), "table size is"},
+        Case{"MetaOffset", put<uint64_t>(48, 4096), "metadata offset is 4096 where 6784 belongs"},
+        Case{"MetaCount", put<uint64_t>(56, 100000), "100000 keys, more than"},
+        Case{"MetaCountHuge", put<uint64_t>(56, huge), "18446744073709551615 keys, more than"},
+        Case{"MetaCountLess", put<uint64_t>(56, 3), "bytes of metadata follow its 3 keys"},
+        Case{"MetaBytesHuge", put<uint64_t>(64, huge - 6000), "18446744073709545615 bytes of metadata from 6784, beyond"},
+        Case{"MetaBytesMore", [](MnmEdit& e) { e.set<uint64_t>(64, e.get<uint64_t>(64) + 128); }, "data offset is"},
+        Case{"DataOffset", put<uint64_t>(72, 0), "data offset is 0 where"},
+        Case{"DataOffsetHuge", put<uint64_t>(72, huge - 63), "data offset is"},
+        Case{"DataBytes", put<uint64_t>(80, 64), "data size is 64 where"},
+        Case{"Layers0", put<uint32_t>(96, 0), "layers is 0, which is not within 1 to 65536"},
+        Case{"LayersMore", put<uint32_t>(96, 3), "21 tensors where a model of 3 layers has 29 or 30"},
+        Case{"LayersHuge", put<uint32_t>(96, UINT32_MAX), "layers is 4294967295"}, Case{"Dim0", put<uint32_t>(100, 0), "dim is 0"},
+        Case{"DimOther", put<uint32_t>(100, 25), "tensor embed has 19 x 24 values where"},
+        Case{"DimHuge", put<uint32_t>(100, UINT32_MAX), "dim is 4294967295"}, Case{"Heads0", put<uint32_t>(104, 0), "heads is 0"},
+        Case{"HeadsOther", put<uint32_t>(104, 3), "tensor layers.0.q has 12 x 24 values where the model's shape asks for 18 x 24"},
+        Case{"HeadsHuge", put<uint32_t>(104, UINT32_MAX), "heads is 4294967295"},
+        Case{"KvHeads0", put<uint32_t>(108, 0), "kv_heads is 0"},
+        Case{"KvHeadsUneven", [](MnmEdit& e) { e.set<uint32_t>(104, 5).set<uint32_t>(108, 2); },
+             "5 heads are not a multiple of 2 key/value heads"},
+        Case{"KvHeadsOther", put<uint32_t>(108, 2), "tensor layers.0.k has 6 x 24"},
+        Case{"HeadDim0", put<uint32_t>(112, 0), "head_dim is 0"},
+        Case{"HeadDimOdd", put<uint32_t>(112, 5), "head_dim is 5, which is not even"},
+        Case{"HeadsTimesDim", [](MnmEdit& e) { e.set<uint32_t>(104, 1u << 20).set<uint32_t>(112, 1u << 16); },
+             "1048576 heads of 65536 are more"},
+        Case{"Ffn0", put<uint32_t>(116, 0), "ffn is 0"},
+        Case{"FfnOther", put<uint32_t>(116, 16), "tensor layers.0.gate has 20 x 24"},
+        Case{"Vocab0", put<uint32_t>(120, 0), "vocab is 0"}, Case{"VocabOther", put<uint32_t>(120, 20), "tensor embed has 19 x 24"},
+        Case{"VocabHuge", put<uint32_t>(120, 1u << 31), "vocab is 2147483648"}, Case{"Ctx0", put<uint32_t>(124, 0), "ctx is 0"},
+        Case{"CtxHuge", put<uint32_t>(124, UINT32_MAX), "ctx is 4294967295"},
+        Case{"Params", put<uint64_t>(128, 5), "count of parameters is 5 where"},
+        Case{"Reserved", put<uint8_t>(136, 1), "reserved bytes 136 to 4087"},
+        Case{"ReservedEnd", put<uint8_t>(4087, 1), "reserved bytes 136 to 4087"},
+        Case{"Padding", [](MnmEdit& e) { e.set<uint8_t>(e.data_offset() - 1, 1); },
+             "padding between metadata and tensors is not zero"}),
+    case_name);
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, Field,
+    ::testing::Values(
+        Case{"NameOther", [](MnmEdit& e) { e.set<char>(e.entry(2), 'x'); },
+             "tensor 2 of the table is \"xayers.0.q\" where \"layers.0.q\" belongs"},
+        Case{"NameTwice", [](MnmEdit& e) { e.bytes.replace(e.entry(4), 64, e.bytes, e.entry(2), 64); },
+             "tensor layers.0.q is in the table twice"},
+        Case{"NameSwapped", [](MnmEdit& e) { e.set<char>(e.entry(2) + 9, 'k').set<char>(e.entry(3) + 9, 'q'); },
+             "is \"layers.0.k\" where \"layers.0.q\" belongs"},
+        Case{"NameEmpty", [](MnmEdit& e) { e.set<char>(e.entry(0), 0); }, "tensor 0 of the table has the malformed name"},
+        Case{"NameTail", [](MnmEdit& e) { e.set<char>(e.entry(0) + 63, 'x'); }, "malformed name \"embed\""},
+        Case{"NameFull", [](MnmEdit& e) { e.bytes.replace(e.entry(0), 64, 64, 'n'); }, "malformed name"},
+        Case{"NameControl", [](MnmEdit& e) { e.set<char>(e.entry(0), '\n'); }, "\\x0ambed"},
+        Case{"Type0", type("embed", 0), "tensor embed has type 0, which this program does not know"},
+        Case{"TypeNew", type("layers.1.down", 5), "tensor layers.1.down has type 5"},
+        Case{"TypeHuge", type("head", UINT32_MAX), "type 4294967295"},
+        Case{"MatrixAsVec", type("layers.0.q", 1), "tensor layers.0.q has type vec, which is for norms"},
+        Case{"NormAsMatrix", type("out_norm", 2), "tensor out_norm has type f32, which is for matrices"},
+        Case{"TypeOther", type("layers.0.q", 4), "tensor layers.0.q has 576 bytes where 12 x 24 in q4 take 288"},
+        Case{"Zero", [](MnmEdit& e) { e.set<uint32_t>(e.entry(1) + 68, 1); }, "reserved bytes of tensor layers.0.attn_norm"},
+        Case{"Tail", [](MnmEdit& e) { e.set<uint8_t>(e.entry(1) + 127, 1); }, "reserved bytes of tensor layers.0.attn_norm"},
+        Case{"Rows0", entry("layers.0.q", 72, 0), "tensor layers.0.q has 0 x 24 values"},
+        Case{"RowsHuge", entry("layers.0.q", 72, huge), "18446744073709551615 x 24"},
+        Case{"RowsOverflow", entry("layers.0.q", 72, uint64_t{1} << 60), "1152921504606846976 x 24"},
+        Case{"Cols0", entry("layers.0.q", 80, 0), "tensor layers.0.q has 12 x 0 values"},
+        Case{"ColsHuge", entry("layers.0.q", 80, huge), "12 x 18446744073709551615"},
+        Case{"NormRows", entry("out_norm", 72, 2), "tensor out_norm has 2 x 24"},
+        Case{"Bytes0", entry("layers.0.q", 96, 0), "tensor layers.0.q has 0 bytes where 12 x 24 in q8 take 576"},
+        Case{"BytesHuge", entry("layers.0.q", 96, huge), "tensor layers.0.q has 18446744073709551615 bytes"},
+        Case{"OffsetBefore",
+             [](MnmEdit& e) { e.set<uint64_t>(e.entry("layers.0.k") + 88, e.get<uint64_t>(e.entry("layers.0.q") + 88)); },
+             "tensor layers.0.k is at byte"},
+        Case{"OffsetOverlap",
+             [](MnmEdit& e) { e.set<uint64_t>(e.entry("layers.0.k") + 88, e.get<uint64_t>(e.entry("layers.0.k") + 88) - 64); },
+             "it overlaps what is before it"},
+        Case{"OffsetGap",
+             [](MnmEdit& e) { e.set<uint64_t>(e.entry("layers.0.k") + 88, e.get<uint64_t>(e.entry("layers.0.k") + 88) + 64); },
+             "there is a gap before it"},
+        Case{"OffsetUnaligned",
+             [](MnmEdit& e) { e.set<uint64_t>(e.entry("layers.0.k") + 88, e.get<uint64_t>(e.entry("layers.0.k") + 88) + 1); },
+             "there is a gap before it"},
+        Case{"OffsetIntoHeader", entry("embed", 88, 0), "tensor embed is at byte 0 where"},
+        Case{"OffsetHuge", entry("head", 88, huge - 63), "tensor head is at byte"},
+        Case{"BeyondTheEnd",
+             [](MnmEdit& e) {
+               // one more layer's worth of rows than the file has: shape and table agree, the file does not
+               e.bytes.resize(e.bytes.size() - 64);
+               e.set<uint64_t>(16, e.bytes.size()).set<uint64_t>(80, e.bytes.size() - e.data_offset()).rehash();
+             },
+             "tensor head of 3072 bytes at "}),
+    case_name);
+
+MnmEdit with_meta(const std::string& meta, uint64_t more) {
+  MnmEdit e{tiny()};
+  return e.replace_meta(meta, e.get<uint64_t>(56) + more);
+}
+
+// drops a key
+std::function<void(MnmEdit&)> without(const char* key) {
+  return [=](MnmEdit& e) {
+    const size_t at = e.meta(key), from = e.meta_offset();
+    std::string m = e.meta_text();
+    m.erase(at - from, 24 + e.get<uint32_t>(at) + e.get<uint64_t>(at + 16));
+    e.replace_meta(m, e.get<uint64_t>(56) - 1);
+  };
+}
+// puts an entry where its key belongs in the order; in place of one with the same key
+std::function<void(MnmEdit&)> with(const std::string& key, uint32_t type, const std::string& value, uint32_t flags = 0) {
+  return [=](MnmEdit& e) {
+    std::string out;
+    uint64_t count = 0;
+    bool put = false;
+    size_t at = e.meta_offset();
+    for (uint64_t i = 0; i < e.get<uint64_t>(56); i++) {
+      const size_t n = 24 + e.get<uint32_t>(at) + e.get<uint64_t>(at + 16);
+      const std::string k = e.bytes.substr(at + 24, e.get<uint32_t>(at));
+      if (!put && k >= key) {
+        out += test::meta_entry(key, type, value, flags);
+        put = true;
+        count++;
+      }
+      if (k != key) {
+        out += e.bytes.substr(at, n);
+        count++;
+      }
+      at += n;
+    }
+    if (!put) {
+      out += test::meta_entry(key, type, value, flags);
+      count++;
+    }
+    e.replace_meta(out, count);
+  };
+}
+std::string u32s(const std::vector<uint32_t>& v) { return {reinterpret_cast<const char*>(v.data()), v.size() * 4}; }
+std::string f64s(const std::vector<double>& v) { return {reinterpret_cast<const char*>(v.data()), v.size() * 8}; }
+std::string u64s(const std::vector<uint64_t>& v) { return {reinterpret_cast<const char*>(v.data()), v.size() * 8}; }
+std::string strs(const std::vector<std::string>& v) {
+  std::string s = u64s({v.size()});
+  for (const auto& x : v) s += u32s({static_cast<uint32_t>(x.size())}) + x;
+  return s;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Metadata, Field,
+    ::testing::Values(
+        Case{"FamilyMissing", without("family"), "the metadata key \"family\" is missing"},
+        Case{"Family", value<char>("family", 'x'), "family is \"xlama\""}, Case{"ActMissing", without("act"), "\"act\" is missing"},
+        Case{"Act", with("act", 3, "gelu", 1), "act is \"gelu\"; this program runs \"silu\" only"},
+        Case{"StyleMissing", without("rope.style"), "\"rope.style\" is missing"},
+        Case{"Style", with("rope.style", 3, "pairs", 1), "rope.style is \"pairs\""},
+        Case{"EpsMissing", without("norm.eps"), "\"norm.eps\" is missing"},
+        Case{"EpsNan", value("norm.eps", std::nan("")), "norm.eps is nan"},
+        Case{"EpsNegative", value("norm.eps", -1e-5), "norm.eps is -1e-05"},
+        Case{"EpsHuge", value("norm.eps", 1e300), "norm.eps is 1e+300"},
+        Case{"ScaleMissing", without("attn.scale"), "\"attn.scale\" is missing"},
+        Case{"ScaleZero", value("attn.scale", 0.0), "attn.scale is 0"},
+        Case{"ScaleVanishes", value("attn.scale", 1e-300), "attn.scale is 1e-300"},
+        Case{"ScaleInf", value("attn.scale", static_cast<double>(INFINITY)), "attn.scale is inf"},
+        Case{"FactorNan", value("rope.factor", std::nan("")), "rope.factor is nan"},
+        Case{"FreqsMissing", without("rope.freqs"), "\"rope.freqs\" is missing"},
+        Case{"FreqsNone", with("rope.freqs", 5, ""), "rope.freqs has 0 frequencies where a head of 6 takes 1 to 3"},
+        Case{"FreqsFour", with("rope.freqs", 5, f64s({1, 1, 1, 1})), "rope.freqs has 4 frequencies"},
+        Case{"FreqNan", value("rope.freqs", std::nan(""), 8), "rope.freqs[1] is nan"},
+        Case{"FreqNegative", value("rope.freqs", -1.0, 16), "rope.freqs[2] is -1"},
+        Case{"FreqHuge", value("rope.freqs", 1e9), "rope.freqs[0] is 1000000000, which over 16 positions"},
+        Case{"WrongType", with("norm.eps", 1, u64s({0}), 1), "\"norm.eps\" has value type 1 (u64) where a f64 belongs"},
+        Case{"TypeZero", [](MnmEdit& e) { e.set<uint32_t>(e.meta("name") + 4, 0); },
+             "has value type 0 (unknown type) where a string belongs"},
+        Case{"TypeSeven", [](MnmEdit& e) { e.set<uint32_t>(e.meta("name") + 4, 7); }, "has value type 7"},
+        Case{"Flags", [](MnmEdit& e) { e.set<uint32_t>(e.meta("name") + 8, 2); }, "has flags 0x2"},
+        Case{"FlagsZero", [](MnmEdit& e) { e.set<uint32_t>(e.meta("name") + 12, 9); }, "has flags 0x0 and 0x9"},
+        Case{"KeyLength", [](MnmEdit& e) { e.set<uint32_t>(e.meta("name"), UINT32_MAX); },
+             "has a name of 4294967295 and a value of"},
+        Case{"KeyLength0", [](MnmEdit& e) { e.set<uint32_t>(e.meta("name"), 0); }, "malformed name \"\""},
+        Case{"ValueLength", [](MnmEdit& e) { e.set<uint64_t>(e.meta("name") + 16, huge); },
+             "a value of 18446744073709551615 bytes with"},
+        Case{"ValueLengthWraps", [](MnmEdit& e) { e.set<uint64_t>(e.meta("name") + 16, huge - 3); },
+             "a value of 18446744073709551612 bytes with"},
+        Case{"U64Short", with("tok.bos", 1, "1234"), "\"tok.bos\" has 4 bytes where 8 belong"},
+        Case{"F64Long", with("norm.eps", 2, f64s({1, 2}), 1), "\"norm.eps\" has 16 bytes where 8 belong"},
+        Case{"U32sUneven", with("tok.ends", 4, "12345"), "\"tok.ends\" has 5 bytes, not a multiple of the 4"},
+        Case{"F64sUneven", with("rope.freqs", 5, "12345"), "\"rope.freqs\" has 5 bytes, not a multiple of the 8"},
+        Case{"StrsShort", with("tok.tokens", 6, "1234"), "\"tok.tokens\" has 4 bytes, fewer than the 8"},
+        Case{"StrsCount", with("tok.tokens", 6, u64s({huge})), "says 18446744073709551615 strings, more than its 8 bytes"},
+        Case{"StrsCount2", with("tok.tokens", 6, u64s({2}) + u32s({0})), "says 2 strings, more than its 12 bytes"},
+        Case{"StrsLength", with("tok.tokens", 6, u64s({1}) + u32s({5}) + "abc"), "has string 0 of 5 bytes with 3 bytes left"},
+        Case{"StrsLengthHuge", with("tok.tokens", 6, u64s({1}) + u32s({UINT32_MAX}) + "abc"), "string 0 of 4294967295 bytes"},
+        Case{"StrsCut", with("tok.tokens", 6, u64s({2}) + u32s({3}) + "abcd"), "ends before the length of string 1 of 2"},
+        Case{"StrsRest", with("tok.tokens", 6, u64s({1}) + u32s({1}) + "abc"), "has 2 bytes after its 1 strings"},
+        Case{"RequiredUnknown", with("experts.count", 1, u64s({8}), 1),
+             "\"experts.count\" is needed to run the model and unknown to this program"},
+        Case{"TooManyTokens", with("tok.tokens", 6, strs(std::vector<std::string>(20, "a"))),
+             "tok.tokens has 20 tokens, more than the vocabulary of 19"},
+        Case{"BosBeyond", with("tok.bos", 1, u64s({19})), "tok.bos[0] is token 19, beyond the 19"},
+        Case{"EndBeyond", with("tok.ends", 4, u32s({3, 19})), "tok.ends[1] is token 19"},
+        Case{"SpecialBeyond", with("tok.specials", 4, u32s({UINT32_MAX})), "tok.specials[0] is token 4294967295"},
+        Case{"MergeBeyond", with("tok.merges", 4, u32s({1, 2, 19})), "tok.merges[2] is token 19"},
+        Case{"MergesUneven", with("tok.merges", 4, u32s({1, 2})), "tok.merges has 2 numbers, which are not triples"},
+        Case{"AddBos", with("tok.add_bos", 1, u64s({2})), "tok.add_bos is 2 where 0 or 1 belongs"},
+        Case{"KeyTwice", [](MnmEdit& e) { e = with_meta(e.meta_text() + test::meta_entry("source.hash", 1, "12345678"), 1); },
+             "\"source.hash\" is there twice"},
+        Case{"KeyOrder", [](MnmEdit& e) { e = with_meta(e.meta_text() + test::meta_entry("aaa", 1, "12345678"), 1); },
+             "\"source.hash\" and \"aaa\" are out of order"},
+        Case{"KeyName", [](MnmEdit& e) { e = with_meta(e.meta_text() + test::meta_entry("z\n", 1, "12345678"), 1); },
+             "malformed name \"z\\x0a\""},
+        Case{"KeyLong",
+             [](MnmEdit& e) { e = with_meta(e.meta_text() + test::meta_entry(std::string(256, 'z'), 1, "12345678"), 1); },
+             "malformed name \"zzz"},
+        Case{"Cut", [](MnmEdit& e) { e = with_meta(e.meta_text() + "1234567", 1); }, "(7 bytes left)"},
+        Case{"Rest", [](MnmEdit& e) { e = with_meta(e.meta_text() + "1234567", 0); }, "7 bytes of metadata follow its"}),
+    case_name);
+
+// What a newer writer may add without being refused.
+TEST(Load, UnknownKeysThatAreNotRequired) {
+  for (const uint32_t type : {1u, 3u, 6u, 99u}) {
+    MnmEdit e{tiny()};
+    with("zz.new", type, "12345678")(e);
+    EXPECT_EQ(load_message(e.bytes), "");
+  }
+}
+
+TEST(Load, ValuesThatAreNotFinite) {
+  MnmEdit e{tiny()};
+  e.set<float>(e.get<uint64_t>(e.entry("layers.1.ffn_norm") + 88) + 4 * 23, std::nanf(""));
+  EXPECT_TRUE(says(load_message(e.bytes), "value 23 of tensor layers.1.ffn_norm is not finite"));
+  e.bytes = tiny();
+  const size_t q = e.entry("layers.0.q");
+  e.set<float>(e.get<uint64_t>(q + 88) + e.get<uint64_t>(q + 96) - 4 * 5, INFINITY);
+  EXPECT_TRUE(says(load_message(e.bytes), "the scale of row 11 of tensor layers.0.q is not finite"));
+}
+
+TEST(Load, OtherKindsOfFiles) {
+  const fs::path dir = test::tmp_dir();
+  const auto message = [&](const fs::path& p) { return message_of([&] { eng_load(p.string()); }); };
+  EXPECT_TRUE(says(message(dir / "absent.mnm"), "absent.mnm: cannot open it: No such file"));
+  EXPECT_TRUE(says(message(dir), "this is a folder, not a model file; quantize"));
+  EXPECT_TRUE(says(message(test::write_file(dir / "empty.mnm", "")), "the file is empty"));
+  ASSERT_EQ(mkfifo((dir / "fifo").c_str(), 0600), 0);
+  EXPECT_TRUE(says(message(dir / "fifo"), "this is a FIFO"));
+  EXPECT_TRUE(says(message("/dev/null"), "this is a device"));
+  EXPECT_TRUE(says(message(""), "cannot open it"));
+  EXPECT_TRUE(
+      says(load_message("MNMODEL1" + std::string(5000, '\0')), "version 1 model file (MNMODEL1), from which quantize makes"));
+  EXPECT_TRUE(says(load_message("GGUF" + std::string(100, '\0')), "GGUF file; quantize converts"));
+  EXPECT_TRUE(says(load_message(test::safetensors("{}", "")), "this is a safetensors file; quantize converts its whole folder"));
+  EXPECT_TRUE(says(load_message("hello"), "not a model file (it begins with \"hello\""));
+  EXPECT_TRUE(says(load_message("MNMODEL"), "not a model file"));
+  EXPECT_TRUE(says(load_message("MNMODEL3" + std::string(5000, '\0')), "begins with \"MNMODEL3\""));
+  EXPECT_TRUE(says(load_message("MNMODEL2"), "ends after 8 bytes"));
+}
+
+TEST(Load, NoPermission) {
+  const fs::path p = test::write_file(test::tmp_dir() / "secret.mnm", tiny());
+  fs::permissions(p, fs::perms::none);
+  fs::permissions(test::tmp_dir(), fs::perms::all);
+  EXPECT_EXIT(
+      {
+        if (geteuid() == 0 && seteuid(65534) != 0) _exit(9);  // root may read everything
+        const std::string m = message_of([&] { eng_load(p.string()); });
+        _exit(says(m, "cannot open it: Permission denied") ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
+TEST(Load, PathsWithSpacesAndOtherLetters) {
+  const fs::path p = test::write_file(test::tmp_dir() / "größe und 模型 #1" / "ein modell.mnm", tiny());
+  const auto m = eng_load(p.string());
+  EXPECT_EQ(m->path, p.string());
+  EXPECT_EQ(m->name, "tiny-hf");
+}
+
+TEST(Verify, EveryTensorIsCompared) {
+  const fs::path p = test::tmp_dir() / "verify.mnm";
+  MnmEdit e{tiny()};
+  for (size_t i = 0; i < e.table_count(); i++) {
+    const std::string name = e.bytes.data() + e.entry(i);
+    const auto at = e.get<uint64_t>(e.entry(i) + 88), n = e.get<uint64_t>(e.entry(i) + 96);
+    for (const uint64_t where : {at, at + n / 2 / 4 * 4, at + n - 4}) {
+      MnmEdit c{tiny()};
+      c.bytes[where] = static_cast<char>(c.bytes[where] ^ 1);
+      test::write_file(p, c.bytes);
+      EXPECT_EQ(model_verify(*eng_load(p.string())), std::vector<std::string>{name}) << where;
+    }
+    if (n % 64 != 0) {
+      MnmEdit c{tiny()};
+      c.bytes[at + n] = 1;
+      test::write_file(p, c.bytes);
+      EXPECT_EQ(model_verify(*eng_load(p.string())), std::vector<std::string>{name + " (the padding after it is not zero)"});
+    }
+  }
+}
+
+TEST(Verify, Int4ScalesMustBeFinite) {
+  const fs::path p = test::tiny_mnm("q4", "q4");
+  MnmEdit e{test::read_file(p)};
+  const size_t q = e.entry("embed");
+  // row 18 is row 2 of the second panel
+  e.set<uint16_t>(e.get<uint64_t>(q + 88) + 288 + 256 + 2 * 2, 0xfc00);
+  test::write_file(p, e.bytes);
+  EXPECT_EQ(model_verify(*eng_load(p.string())), std::vector<std::string>{"embed"});
+  // with a checksum to match, the scale itself is what is wrong
+  const std::string data = e.bytes.substr(e.get<uint64_t>(q + 88), e.get<uint64_t>(q + 96));
+  e.set<uint64_t>(q + 104, test::hash_of(data)).rehash();
+  test::write_file(p, e.bytes);
+  EXPECT_EQ(model_verify(*eng_load(p.string())), std::vector<std::string>{"embed (the scale of row 18, group 0 is not finite)"});
+}
+
+}  // namespace
+}  // namespace nyb

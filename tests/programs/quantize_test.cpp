@@ -1,0 +1,193 @@
+// The quantize program end to end: what it writes, says and returns.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+#include "support/data.h"
+#include "text/tokenizer.h"
+
+namespace nyb {
+namespace {
+namespace fs = std::filesystem;
+
+struct Ran {
+  int code = -1;
+  std::string out, err;
+};
+
+// Runs quantize with its streams in files; `in_child` may prepare the process, `meanwhile` may disturb it.
+Ran run(const std::vector<std::string>& args, const std::function<void()>& in_child = {},
+        const std::function<void(pid_t)>& meanwhile = {}) {
+  const std::string program = (test::binary_dir() / "bin" / "quantize").string();
+  const fs::path o = test::tmp_dir() / "stdout", e = test::tmp_dir() / "stderr";
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const int out = open(o.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), err = open(e.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(out, 1);
+    dup2(err, 2);
+    if (in_child) in_child();
+    std::vector<char*> argv{const_cast<char*>(program.c_str())};
+    for (const std::string& a : args) argv.push_back(const_cast<char*>(a.c_str()));
+    argv.push_back(nullptr);
+    execv(program.c_str(), argv.data());
+    _exit(127);
+  }
+  if (meanwhile) meanwhile(pid);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status), test::read_file(o), test::read_file(e)};
+}
+
+// An explained error: code 1, one line on stderr with `part` in it, nothing on stdout.
+::testing::AssertionResult fails(const Ran& r, const std::string& part, int code = 1) {
+  const bool one_line = std::count(r.err.begin(), r.err.end(), '\n') == 1 && r.err.ends_with('\n');
+  if (r.code == code && one_line && r.out.empty() && r.err.starts_with("quantize: ") && r.err.find(part) != std::string::npos)
+    return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "code " << r.code << ", stdout: " << r.out << ", stderr: " << r.err;
+}
+
+fs::path fresh(const std::string& name) {
+  const fs::path p = test::tmp_dir() / name;
+  fs::remove_all(p);
+  fs::create_directories(p);
+  return p;
+}
+
+const std::string pocket = test::pocket_dir().string();
+
+TEST(Quantize, PocketInEveryType) {
+  const fs::path dir = fresh("types");
+  for (const std::string type : {"f32", "q8", "q4"}) {
+    const fs::path out = dir / (type + ".mnm");
+    const Ran r = run({pocket, out.string(), "--type", type});
+    ASSERT_EQ(r.code, 0) << r.err;
+    EXPECT_EQ(r.err, "");  // no progress bar where stderr is no terminal
+    for (const char* word : {"tensor", "embed", "q ", "k ", "v ", "o ", "gate", "up", "down", "norms", "weights", "product"})
+      EXPECT_NE(r.out.find(word), std::string::npos) << word << r.out;
+    EXPECT_NE(r.out.find("4.95M parameters"), std::string::npos) << r.out;
+    const auto m = eng_load(out.string());
+    EXPECT_EQ(m->type_name, type);
+    EXPECT_EQ(m->name, "pocket");
+    EXPECT_TRUE(model_verify(*m).empty());
+    const auto tok = Tokenizer::from_meta(m->meta);
+    ASSERT_TRUE(tok);
+    EXPECT_EQ(tok->decode(tok->encode("Hello, world")), "Hello, world");
+  }
+  // only the three files: nothing temporary is left
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir), {}), 3);
+}
+
+TEST(Quantize, DefaultsHeadNameAndQuiet) {
+  const fs::path dir = fresh("options");
+  const auto made = [&](std::vector<std::string> args) {
+    const std::string out = (dir / "m.mnm").string();
+    args.insert(args.begin(), {pocket, out, "--quiet"});
+    const Ran r = run(args);
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_EQ(r.out + r.err, "");
+    return eng_load(out);
+  };
+  EXPECT_EQ(made({})->type_name, "q8");
+  EXPECT_EQ(made({"--type=q4", "--head", "q8"})->type_name, "q4 (head q8)");
+  EXPECT_EQ(made({"type=q4", "head=q8"})->type_name, "q4 (head q8)");
+  EXPECT_EQ(made({"--name", "Ein Name"})->name, "Ein Name");
+  const auto fitted = made({"--type", "q4"})->checksum, asked = made({"--type", "q4", "--fit"})->checksum,
+             plain = made({"--type", "q4", "--no-fit"})->checksum;
+  EXPECT_EQ(fitted, asked);
+  EXPECT_NE(fitted, plain);
+}
+
+TEST(Quantize, TwiceTheSameBytes) {
+  const fs::path dir = fresh("same");
+  for (const std::string type : {"q8", "q4"}) {
+    ASSERT_EQ(run({pocket, (dir / "a.mnm").string(), "--quiet", "--type", type}).code, 0);
+    ASSERT_EQ(run({pocket + "/", (dir / "b.mnm").string(), "--quiet", "--type", type}).code, 0);
+    EXPECT_EQ(test::read_file(dir / "a.mnm"), test::read_file(dir / "b.mnm"));
+  }
+}
+
+TEST(Quantize, AModelWithoutATokenizer) {
+  NYB_NEED_DATA();
+  const std::string out = (fresh("stories") / "s.mnm").string();
+  ASSERT_EQ(run({(test::data_dir() / "stories260K" / "hf").string(), out}).code, 0);
+  const auto m = eng_load(out);
+  EXPECT_FALSE(m->meta.has(key::tok_kind));
+  EXPECT_EQ(Tokenizer::from_meta(m->meta), nullptr);
+}
+
+TEST(Quantize, PathsWithSpacesAndOtherLetters) {
+  const fs::path dir = fresh("größe 模型");
+  fs::copy(pocket, dir / "ein modell");
+  ASSERT_EQ(run({(dir / "ein modell").string(), (dir / "aus gang.mnm").string(), "--quiet"}).code, 0);
+  EXPECT_EQ(eng_load((dir / "aus gang.mnm").string())->name, "ein modell");
+}
+
+TEST(Quantize, Errors) {
+  const fs::path dir = fresh("errors");
+  const std::string out = (dir / "m.mnm").string();
+  EXPECT_TRUE(fails(run({(dir / "absent").string(), out}), "there is no such folder"));
+  EXPECT_TRUE(fails(run({pocket + "/config.json", out}), "this is not a folder; quantize reads a Hugging Face folder"));
+  EXPECT_TRUE(fails(run({dir.string(), out}), "there is no config.json"));
+  EXPECT_TRUE(fails(run({pocket, dir.string()}), "this is a folder; give the name of a file"));
+  EXPECT_TRUE(fails(run({pocket, (dir / "x" / "m.mnm").string()}), "is not there"));
+  EXPECT_TRUE(fails(run({pocket, "/dev/null"}), "not a regular file"));
+  const fs::path copy = dir / "copy";
+  fs::copy(pocket, copy);
+  const auto size = fs::file_size(copy / "model.safetensors");
+  EXPECT_TRUE(fails(run({copy.string(), (copy / "model.safetensors").string()}), "a part of the model to convert"));
+  EXPECT_TRUE(fails(run({copy.string(), (copy / "tokenizer.json").string()}), "a part of the model to convert"));
+  EXPECT_EQ(fs::file_size(copy / "model.safetensors"), size);
+  fs::resize_file(copy / "model.safetensors", size - 1);
+  EXPECT_TRUE(fails(run({copy.string(), out}), "model.safetensors: tensor "));
+  EXPECT_FALSE(fs::exists(out));
+}
+
+TEST(Quantize, WrongUsage) {
+  EXPECT_TRUE(fails(run({}), "IN", 2));
+  EXPECT_TRUE(fails(run({pocket}), "OUT", 2));
+  EXPECT_TRUE(fails(run({pocket, "x.mnm", "--type", "q5"}), "q5", 2));
+  EXPECT_TRUE(fails(run({pocket, "x.mnm", "--nonsense"}), "nonsense", 2));
+  const Ran help = run({"--help"});
+  EXPECT_EQ(help.code, 0);
+  for (const char* o : {"--type", "--head", "--fit", "--no-fit", "--name", "--quiet"})
+    EXPECT_NE(help.out.find(o), std::string::npos) << o;
+  EXPECT_EQ(run({"--version"}).code, 0);
+}
+
+TEST(Quantize, AFullDiskLeavesNothing) {
+  const fs::path dir = fresh("full");
+  const Ran r = run({pocket, (dir / "m.mnm").string()}, [] {
+    const rlimit limit{1 << 20, 1 << 20};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  EXPECT_TRUE(fails(r, "m.mnm: cannot write its "));
+  EXPECT_TRUE(fs::is_empty(dir));
+}
+
+TEST(Quantize, CtrlCLeavesNothing) {
+  const fs::path dir = fresh("interrupted"), out = dir / "m.mnm";
+  std::ofstream(out) << "old";
+  const Ran r = run({pocket, out.string(), "--type", "q4"}, {}, [&](pid_t pid) {
+    // as soon as the temporary file is there
+    for (int i = 0; i < 20000 && std::distance(fs::directory_iterator(dir), {}) < 2; i++) usleep(200);
+    kill(pid, SIGINT);
+  });
+  EXPECT_EQ(r.code, 130) << r.err;
+  EXPECT_EQ(r.out, "");
+  EXPECT_EQ(test::read_file(out), "old");
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir), {}), 1);
+}
+
+}  // namespace
+}  // namespace nyb
