@@ -100,12 +100,14 @@ int app_run(CLI::App& app, int argc, char** argv, const std::function<int()>& bo
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
     return run_guarded(app, words, body);
-  } catch (const OutputClosed&) { return 0; } catch (const Interrupted&) {
+  } catch (const OutputClosed&) {  // nobody reads any more: nothing is wrong
+    return 0;
+  } catch (const Interrupted&) { return 130; } catch (const Cancelled&) {  // the engine looked at interrupt_flag()
     return 130;
-  } catch (const UsageError& e) { return fail(app, e.what(), 2); } catch (const Error& e) {
-    return fail(app, e.what(), 1);
-  } catch (const std::bad_alloc&) {
-    return fail(app, "there is not enough memory; a smaller --ctx or a smaller model needs less", 1);
+  } catch (const UsageError& e) {  // before Error, which it is
+    return fail(app, e.what(), 2);
+  } catch (const Error& e) { return fail(app, e.what(), 1); } catch (const std::bad_alloc&) {
+    return fail(app, "there is not enough memory; a smaller model or context needs less", 1);
   } catch (const std::filesystem::filesystem_error& e) {
     return fail(app, fmt::format("cannot use '{}': {}", e.path1().string(), e.code().message()), 1);
   } catch (const std::system_error& e) {

@@ -1,0 +1,42 @@
+#include "programs.h"
+#include <gtest/gtest.h>
+#include "model/model.h"
+#include "model/writer.h"
+#include "support/data.h"
+
+namespace nyb::test {
+
+std::string program(const std::string& name) { return (binary_dir() / "bin" / name).string(); }
+std::string pocket_model() { return (binary_dir() / "share" / "nybble" / "pocket.mnm").string(); }
+
+Ran chat(const Args& args, const RunOptions& o) {
+  Args all{program("chat")};
+  all.insert(all.end(), args.begin(), args.end());
+  return run(all, o);
+}
+
+std::string pocket_with(const std::string& name, bool (*keep)(std::string_view)) {
+  const auto m = eng_load(pocket_model());
+  Meta meta;
+  for (const auto& [k, e] : m->meta.entries())
+    if (keep(k)) meta.set(k, e.value, e.required);
+  std::vector<TensorPlan> plan;
+  for (const Tensor& t : m->tensors) plan.push_back({t.name, t.type, t.rows, t.cols});
+  const std::string path = (tmp_dir() / name).string();
+  MnmWriter w(path, m->shape, meta, plan);
+  for (const Tensor& t : m->tensors) w.tensor(t.data, t.bytes);
+  w.finish();
+  return path;
+}
+
+std::string fingerprint_of(const std::string& err) {
+  const std::string word = "fingerprint ";
+  const size_t at = err.find(word);
+  if (at == std::string::npos) {
+    ADD_FAILURE() << "no fingerprint in: " << err;
+    return {};
+  }
+  return err.substr(at + word.size(), 16);
+}
+
+}  // namespace nyb::test

@@ -1,0 +1,21 @@
+// programs.h - the built programs, and model files made for their tests.
+#pragma once
+#include <initializer_list>
+#include <string>
+#include "model/meta.h"
+#include "process.h"
+
+namespace nyb::test {
+
+std::string program(const std::string& name);  // of this build
+std::string pocket_model();                    // the built-in model
+
+// chat with these arguments; stdin is empty unless o says otherwise.
+Ran chat(const Args& args, const RunOptions& o = {});
+
+// Pocket's weights under changed metadata. `keep` says which keys stay. Returns the path of a file of this test process.
+std::string pocket_with(const std::string& name, bool (*keep)(std::string_view key));
+
+std::string fingerprint_of(const std::string& err);  // of the line that --fingerprint prints
+
+}  // namespace nyb::test
