@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 double since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
 constexpr size_t kRowsBytes = size_t{64} << 20;  // of logits held at once where all are wanted
-constexpr size_t kLongPrompt = 512;              // tokens from which on reading it shows its progress
+constexpr size_t kPiece = 64;                    // prompt tokens between two looks of the progress bar
 
 }  // namespace
 
@@ -68,8 +68,8 @@ void Replier::read_prompt(Run& run, const std::vector<int32_t>& ids) {
     cached_ = ids;
     return;
   }
-  Progress bar("reading the prompt", ids.size() - pos, !o_.quiet && ids.size() - pos >= kLongPrompt);
-  const size_t piece = std::max<size_t>(kLongPrompt / 4, o_.chunk);
+  Progress bar("reading the prompt", ids.size() - pos, !o_.quiet);
+  const size_t piece = std::max<size_t>(kPiece, o_.chunk);
   const size_t first = pos;
   while (pos < ids.size()) {
     const size_t n = std::min(piece, ids.size() - pos);

@@ -46,6 +46,9 @@ class Replier {
   // Ctrl+C ends it early with Stop::interrupted; the flag stays set. Throws Error, and what was shown by then stays shown.
   Reply run(const std::vector<int32_t>& prompt);
 
+  // Some logits were NaN or infinite so far, and were left out.
+  bool odd_logits() const { return sampler_.warned_not_finite; }
+
  private:
   struct Run;
   void read_prompt(Run& run, const std::vector<int32_t>& ids);

@@ -59,6 +59,8 @@ bool Session::answer(const std::vector<int32_t>& prompt) {
   mid_line_ = mid_line_ || (whole && !o_.json);  // an empty reply is an empty line
   end_line();
   if (o_.json) out_write(reply_json(r_, o_, last_, seed_));
+  if (replier_.odd_logits() && !odd_said_) note("(some of the model's logits are not finite; they are left out)");
+  odd_said_ = replier_.odd_logits();
   if (!o_.quiet) note(stats_line(r_, last_, seed_));
   if (o_.fingerprint) err_write(fingerprint_line(r_, last_.fingerprint_hex));
   if (logits && whole) logits->finish();

@@ -37,6 +37,7 @@ class Session {
   Replier replier_;
   Reply last_;
   bool context_said_ = false;  // that old turns are left out
+  bool odd_said_ = false;      // that some logits are not finite
   bool mid_line_ = false;      // the reply shown so far does not end its line
 };
 

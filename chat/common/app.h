@@ -45,7 +45,8 @@ void err_write(std::string_view text);
 bool stderr_is_terminal();
 bool stderr_has_colour();  // a terminal, not TERM=dumb, and NO_COLOR unset or empty
 
-// A progress bar on stderr: drawn only where stderr is a terminal; removed when done.
+// A progress bar on stderr: drawn only where stderr is a terminal, and for work that takes longer than a moment; removed when
+// done.
 class Progress {
  public:
   Progress(std::string what, uint64_t total, bool enabled);
@@ -59,7 +60,7 @@ class Progress {
   uint64_t total_;
   bool on_;
   int last_ = -1;
-  std::chrono::steady_clock::time_point drawn_;
+  std::chrono::steady_clock::time_point drawn_;  // last; before that, when the work began
 };
 
 std::string human_bytes(uint64_t n);             // "4.9 MB": decimal units, named as such

@@ -7,7 +7,9 @@
 
 namespace nyb {
 namespace {
+using Clock = std::chrono::steady_clock;
 constexpr int kWidth = 30;
+constexpr std::chrono::milliseconds kPatience{200}, kBetween{50};
 
 bool can_redraw() {
   const char* term = std::getenv("TERM");
@@ -16,20 +18,19 @@ bool can_redraw() {
 }  // namespace
 
 Progress::Progress(std::string what, uint64_t total, bool enabled)
-    : what_(std::move(what)), total_(std::max<uint64_t>(total, 1)), on_(enabled && can_redraw()) {
-  at(0);
-}
+    : what_(std::move(what)), total_(std::max<uint64_t>(total, 1)), on_(enabled && can_redraw()), drawn_(Clock::now()) {}
 
 Progress::~Progress() {
-  if (on_) err_write("\r\033[K");
+  if (last_ >= 0) err_write("\r\033[K");
 }
 
 void Progress::at(uint64_t done) {
   if (!on_) return;
   const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
   const int percent = static_cast<int>(part * 100);
-  const auto now = std::chrono::steady_clock::now();
-  if (percent == last_ || (last_ >= 0 && percent < 100 && now - drawn_ < std::chrono::milliseconds(50))) return;
+  const Clock::time_point now = Clock::now();
+  // What is over in a moment shows no bar: it would only flicker.
+  if (percent == last_ || now - drawn_ < (last_ < 0 ? kPatience : kBetween)) return;
   last_ = percent;
   drawn_ = now;
   const int filled = static_cast<int>(part * kWidth);

@@ -46,7 +46,7 @@ void signals_install() {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigemptyset(&ignore.sa_mask);
-  sigaction(SIGPIPE, &ignore, nullptr);
+  for (const int sig : {SIGPIPE, SIGXFSZ}) sigaction(sig, &ignore, nullptr);
 }
 
 void fds_open() {

@@ -94,6 +94,33 @@ TEST(Terminal, CtrlCStopsAReplyAndKeepsTheConversation) {
   EXPECT_EQ(t.finish(), 130) << t.seen;
 }
 
+TEST(Terminal, ALongPromptShowsItsProgress) {
+  std::string text;
+  while (text.size() < 900) text += "one two three four five ";
+  Args a = chat_args({"-p", text, "--max", "1", "--chunk", "1", "--kernel", "ref", "--threads", "1"});
+  Pty t(a, {"TERM=xterm"}, true);
+  EXPECT_EQ(t.finish(), 0) << t.seen;
+  EXPECT_NE(t.seen.find("reading the prompt [###"), std::string::npos) << t.seen;
+  EXPECT_NE(t.seen.find("\r\033[K\033[90m"), std::string::npos) << "the bar is taken away: " << t.seen;
+  EXPECT_EQ(t.out.find('['), std::string::npos) << t.out;
+  a.push_back("--quiet");
+  Pty quiet(a, {"TERM=xterm"}, true);
+  EXPECT_EQ(quiet.finish(), 0);
+  EXPECT_EQ(quiet.seen, "");
+}
+
+TEST(Terminal, QuantizeShowsItsProgressWhereItCanBeDrawnOver) {
+  const std::string out = (tmp_dir() / "bar.mnm").string();
+  const Args a{program("quantize"), pocket_dir().string(), out, "--type", "q4"};
+  Pty t(a, {"TERM=xterm"}, true);
+  EXPECT_EQ(t.finish(), 0) << t.seen;
+  EXPECT_NE(t.seen.find("converting ["), std::string::npos) << t.seen;
+  EXPECT_NE(t.out.find("embed"), std::string::npos) << "the table is the result: stdout";
+  Pty dumb(a, {"TERM=dumb"}, true);
+  EXPECT_EQ(dumb.finish(), 0);
+  EXPECT_EQ(dumb.seen, "");
+}
+
 TEST(Terminal, AnErrorDoesNotEndTheConversation) {
   Pty t(chat_args({"--ctx", "32", "--temp", "0", "--quiet"}));
   ASSERT_TRUE(t.wait("> "));
