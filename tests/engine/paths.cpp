@@ -8,6 +8,19 @@
 namespace nyb::test {
 namespace {
 
+// The fast emulation writes into the program's code, for which the thread sanitizer has no shadow.
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kCanPatch = false;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+constexpr bool kCanPatch = false;
+#else
+constexpr bool kCanPatch = true;
+#endif
+#else
+constexpr bool kCanPatch = true;
+#endif
+
 bool has(Path p) { return cpu_missing(cpu_here(), p).empty(); }
 
 }  // namespace
@@ -16,7 +29,7 @@ const std::vector<Path>& runnable_paths() {
   static const std::vector<Path> paths = [] {
     std::vector<Path> v{Path::ref};
     const bool lacks = has(Path::avx2) && !(has(Path::vnni) && has(Path::vnni8));
-    const bool emulated = lacks && vnni::install();
+    const bool emulated = lacks && kCanPatch && vnni::install();
     if (emulated) vnni::enable_patching(true);  // whole models: traps would take minutes
     for (const Path p : {Path::avx2, Path::vnni, Path::vnni8, Path::avx512})
       if (has(p) || (emulated && (p == Path::vnni || p == Path::vnni8))) v.push_back(p);
