@@ -1,0 +1,29 @@
+// bench_paths.h - registers a benchmark for each path of this CPU that has a body of its own.
+#pragma once
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <string>
+#include <string_view>
+#include "kern/cpu.h"
+#include "kern/kern.h"
+
+namespace nyb {
+
+// f(benchmark::State&, const KernTable&), named KERNEL/PATH/what. A path that inherits another's body is left out.
+template <class F>
+void bench_paths(std::string_view kernel, std::string_view what, F f) {
+  for (const KernInfo& info : kern_list()) {
+    if (info.name != kernel) continue;
+    for (const Path p : all_paths) {
+      if (p == Path::ref || info.body[static_cast<size_t>(p)] != p || !cpu_missing(cpu_here(), p).empty()) continue;
+      const std::string name = fmt::format("{}/{}/{}", kernel, path_name(p), what);
+      benchmark::RegisterBenchmark(name.c_str(), [f, &k = kern_table(p)](benchmark::State& s) { f(s, k); });
+    }
+  }
+}
+
+inline void bytes_per_pass(benchmark::State& s, size_t bytes) {
+  s.SetBytesProcessed(static_cast<int64_t>(s.iterations()) * static_cast<int64_t>(bytes));
+}
+
+}  // namespace nyb

@@ -1,0 +1,176 @@
+// ratio.cpp - gemv against a loop that only reads, interleaved over the same memory.
+#include "ratio.h"
+#include <fmt/format.h>
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <vector>
+#include "common/app.h"
+#include "engine/pool.h"
+#include "kern/cpu.h"
+#include "kern/error.h"
+#include "read_loops.h"
+
+namespace nyb {
+namespace {
+
+constexpr size_t cols = 4096;  // sixteen rows are then a multiple of 512 bytes in every type, which the read loops want
+constexpr size_t slice_bytes = size_t{16} << 20;  // about half a millisecond: less than a turn of the scheduler
+
+double median(std::vector<double> v) {
+  std::sort(v.begin(), v.end());
+  return v.size() % 2 ? v[v.size() / 2] : 0.5 * (v[v.size() / 2 - 1] + v[v.size() / 2]);
+}
+
+template <class F>
+double seconds(F&& f) {
+  const auto start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// One matrix in memory, and both ways of going through it, slice by slice, with all threads in the same pieces.
+class Bench {
+ public:
+  Bench(const Memory& memory, WeightType type, Pool& pool, Vectors& vectors)
+      : memory_(memory),
+        type_(type),
+        pool_(pool),
+        vectors_(vectors),
+        panel_bytes_(panel_bytes(type, cols)),
+        slice_panels_(slice_bytes / panel_bytes_),
+        slices_(memory.size() / (slice_panels_ * panel_bytes_)) {
+    fill_weights(type, memory.data(), slices_ * slice_panels_ * panel_bytes_, 7);
+  }
+
+  size_t slices() const { return slices_; }
+  double slice_gb() const { return 1e-9 * static_cast<double>(slice_panels_ * panel_bytes_); }
+
+  void product(const KernTable& k, size_t slice) {
+    par_for(pool_, slice_panels_, grain(),
+            [&](size_t first, size_t end, unsigned) { gemv(k, type_, panel(slice, 0), vectors_, first, end - first); });
+  }
+
+  uint64_t read(const ReadLoop& loop, size_t slice) {
+    std::vector<uint64_t> parts(pool_.threads());
+    par_for(pool_, slice_panels_, grain(), [&](size_t first, size_t end, unsigned thread) {
+      parts[thread] ^= loop.run(panel(slice, first), (end - first) * panel_bytes_);
+    });
+    uint64_t all = 0;
+    for (const uint64_t part : parts) all ^= part;
+    return all;
+  }
+
+  // A loop that leaves nothing out, and products that are the reference's, bit for bit
+  void check_loops(const std::vector<ReadLoop>& loops) {
+    for (size_t slice = 0; slice < slices_; slice += std::max<size_t>(1, slices_ / 8)) {
+      uint64_t expected = 0;
+      for (size_t at = 0; at < slice_panels_ * panel_bytes_; at += 8) {
+        uint64_t word = 0;
+        std::memcpy(&word, panel(slice, 0) + at, 8);
+        expected ^= word;
+      }
+      for (const ReadLoop& loop : loops)
+        if (read(loop, slice) != expected) throw Error(fmt::format("the read loop '{}' did not read all of the memory", loop.name));
+    }
+  }
+  void check_product(const KernTable& k) {
+    constexpr size_t some = 5;
+    gemv(kern_table(Path::ref), type_, panel(0, 0), vectors_, 0, some);
+    const std::vector<float> expected(vectors_.y.begin(), vectors_.y.begin() + 16 * some);
+    std::fill(vectors_.y.begin(), vectors_.y.end(), 0.0f);
+    product(k, 0);
+    if (std::memcmp(expected.data(), vectors_.y.data(), expected.size() * sizeof(float)) != 0)
+      throw Error(fmt::format("gemv_{} of the path {} differs from the reference: it is not worth timing", weight_name(type_),
+                              path_name(k.path)));
+  }
+
+ private:
+  size_t grain() const { return std::max<size_t>(1, slice_panels_ / (size_t{4} * pool_.threads())); }
+  const std::byte* panel(size_t slice, size_t i) const { return memory_.data() + (slice * slice_panels_ + i) * panel_bytes_; }
+
+  const Memory& memory_;
+  WeightType type_;
+  Pool& pool_;
+  Vectors& vectors_;
+  size_t panel_bytes_, slice_panels_, slices_;
+};
+
+struct Result {
+  const char* loop;
+  double read, product, ratio;  // GB/s, GB/s, product / read
+};
+
+// A round is one way through the memory: a slice read, then a product of a slice half the memory away (so neither finds in a
+// cache what the other brought), and so on. Each of its numbers is the median over the slices, so that what else runs on the
+// machine, which stops either for a while, does not show.
+Result one_round(Bench& bench, const KernTable& k, const ReadLoop& loop) {
+  const double gb = bench.slice_gb();
+  std::vector<double> reads, products, ratios;
+  for (size_t i = 0; i < bench.slices(); ++i) {
+    if (interrupted()) throw Interrupted{};
+    reads.push_back(gb / seconds([&] { bench.read(loop, i); }));
+    products.push_back(gb / seconds([&] { bench.product(k, (i + bench.slices() / 2) % bench.slices()); }));
+    ratios.push_back(products.back() / reads.back());
+  }
+  return {loop.name, median(reads), median(products), median(ratios)};
+}
+
+// The loop with the greatest median of its rounds, and the medians of those rounds.
+Result measure(Bench& bench, const KernTable& k, const std::vector<ReadLoop>& loops, unsigned rounds) {
+  std::vector<std::vector<Result>> results(loops.size());
+  for (unsigned round = 0; round < rounds; ++round)
+    for (size_t i = 0; i < loops.size(); ++i) results[i].push_back(one_round(bench, k, loops[i]));
+  Result best{};
+  for (const std::vector<Result>& of_loop : results) {
+    std::vector<double> reads, products, ratios;
+    for (const Result& r : of_loop) {
+      reads.push_back(r.read);
+      products.push_back(r.product);
+      ratios.push_back(r.ratio);
+    }
+    if (const double read = median(reads); read > best.read) best = {of_loop[0].loop, read, median(products), median(ratios)};
+  }
+  return best;
+}
+
+}  // namespace
+
+void run_ratio(const RatioOptions& options) {
+  const std::vector<ReadLoop> loops = read_loops(cpu_here());
+  if (loops.empty()) throw Error("this CPU has no AVX2, so there is neither a kernel to measure nor a read loop");
+  std::vector<Path> paths;
+  for (const Path p : all_paths) {
+    if (options.path ? p != *options.path : p == Path::ref) continue;
+    const std::string missing = cpu_missing(cpu_here(), p);
+    if (missing.empty())
+      paths.push_back(p);
+    else if (options.path)
+      throw Error(fmt::format("this CPU cannot run the path {}: it lacks {}", path_name(p), missing));
+    else
+      out_write(fmt::format("{}: not on this CPU, which lacks {}\n", path_name(p), missing));
+  }
+  const Memory memory(options.mib << 20, options.pages);
+  Vectors vectors(cols, slice_bytes / panel_bytes(WeightType::q4, cols) * 16);
+  Pool pool(options.threads);
+  out_write(fmt::format("{} MiB of random weights in anonymous memory, {} pages, {} columns, {} thread{}, {} rounds\n", options.mib,
+                        options.pages == Memory::Pages::huge ? "huge" : "4 KiB", cols, options.threads,
+                        options.threads == 1 ? "" : "s", options.rounds));
+  if (const size_t cache = last_cache_bytes(); memory.size() < 4 * cache)
+    out_write(
+        fmt::format("note: the last cache holds {} MiB, so memory alone is measured from {} MiB on\n", cache >> 20, cache >> 18));
+  out_write("path    type  read GB/s  fastest loop   gemv GB/s  ratio\n");
+  for (const WeightType type : weight_types) {
+    Bench bench(memory, type, pool, vectors);
+    bench.check_loops(loops);
+    for (const Path p : paths) {
+      const KernTable& k = kern_table(p);
+      bench.check_product(k);
+      const Result r = measure(bench, k, loops, options.rounds);
+      out_write(fmt::format("{:6}  {:4}  {:9.2f}  {:13}  {:9.2f}  {:5.3f}\n", path_name(p), weight_name(type), r.read, r.loop,
+                            r.product, r.ratio));
+    }
+  }
+}
+
+}  // namespace nyb

@@ -1,0 +1,116 @@
+// weights.cpp - random weights, the vectors around them, and the call of a product by type.
+#include "weights.h"
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include "kern/error.h"
+
+namespace nyb {
+namespace {
+
+// splitmix64
+struct Random {
+  uint64_t state;
+  uint64_t next() {
+    uint64_t z = (state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  float unit() { return static_cast<float>(static_cast<int32_t>(next() >> 40) - (1 << 23)) * 0x1p-23f; }  // -1..1
+};
+
+void fill_bytes(std::byte* p, size_t bytes, Random& random) {
+  size_t at = 0;
+  for (; at + 8 <= bytes; at += 8) {
+    const uint64_t word = random.next();
+    std::memcpy(p + at, &word, 8);
+  }
+  const uint64_t word = random.next();
+  std::memcpy(p + at, &word, bytes - at);
+}
+
+}  // namespace
+
+std::string_view weight_name(WeightType t) {
+  switch (t) {
+    case WeightType::q8: return "q8";
+    case WeightType::q4: return "q4";
+    case WeightType::f32: break;
+  }
+  return "f32";
+}
+
+size_t panel_bytes(WeightType t, size_t cols) {
+  switch (t) {
+    case WeightType::q8: return cols * 16;
+    case WeightType::q4: return cols / 32 * 288;
+    case WeightType::f32: break;
+  }
+  return cols * 64;
+}
+
+Memory::Memory(size_t bytes, Pages pages) : size_(bytes) {
+  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED)
+    throw Error(fmt::format("{} MiB of memory are not to be had ({}); ask for less", bytes >> 20, std::strerror(errno)));
+  data_ = static_cast<std::byte*>(p);
+  // only advice: where the system does not follow it, both loops still read the same memory
+  (void)madvise(p, bytes, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
+
+Memory::~Memory() { munmap(data_, size_); }
+
+void fill_weights(WeightType t, std::byte* p, size_t bytes, uint64_t seed) {
+  Random random{seed};
+  switch (t) {
+    case WeightType::q8: fill_bytes(p, bytes, random); return;
+    case WeightType::q4:
+      fill_bytes(p, bytes, random);
+      for (size_t group = 0; group + 288 <= bytes; group += 288)
+        for (size_t row = 0; row < 16; ++row) {
+          const auto scale = static_cast<uint16_t>(0x1c00u | (random.next() >> 54));  // f16: 2^-8 to 2^-7
+          std::memcpy(p + group + 256 + 2 * row, &scale, 2);
+        }
+      return;
+    case WeightType::f32:
+      for (size_t at = 0; at + 4 <= bytes; at += 4) {
+        const float w = random.unit();
+        std::memcpy(p + at, &w, 4);
+      }
+  }
+}
+
+Vectors::Vectors(size_t cols, size_t rows) : x(cols), y(rows), row_scale(rows), groups((cols + 31) / 32) {
+  Random random{1};
+  for (float& v : x) v = random.unit();
+  for (float& s : row_scale) s = 0.5f + 0.25f * random.unit();
+  kern_table(Path::ref).qx_vec(x.data(), groups.data(), cols);
+}
+
+void gemv(const KernTable& k, WeightType t, const std::byte* w, Vectors& v, size_t first, size_t count) {
+  const size_t cols = v.x.size();
+  const std::byte* panels = w + first * panel_bytes(t, cols);
+  float* y = v.y.data() + 16 * first;
+  switch (t) {
+    case WeightType::q8: k.gemv_q8(panels, v.row_scale.data() + 16 * first, v.groups.data(), y, v.groups.size(), count); return;
+    case WeightType::q4: k.gemv_q4(panels, v.groups.data(), y, v.groups.size(), count); return;
+    case WeightType::f32: k.gemv_f32(reinterpret_cast<const float*>(panels), v.x.data(), y, cols, count);
+  }
+}
+
+// The C library's sysconf multiplies by the number of threads on some CPUs, so the kernel's own list is read.
+size_t last_cache_bytes() {
+  size_t most = 0;
+  for (int index = 0; index < 8; ++index) {
+    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
+    size_t kib = 0;
+    if (file >> kib) most = std::max(most, kib << 10);  // "32768K"
+  }
+  return most;
+}
+
+}  // namespace nyb
