@@ -13,8 +13,9 @@
 ; Two groups a turn: they are nine lines of memory, each asked for once (stream.inc).
 ;
 ; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
-;   m0 m1  acc[v], f32       m2 m3  I[v]       m4 m5  x's four bytes, low and high; then m4 x's scale, m5 the weights'
-;   m6     a piece           m7 m8  scratch    m13  0x0f bytes           m14 m15  DOT's constants
+;   m0 m1  acc[v], f32       m2-m5  I[v], in one chain or two: low and high nibbles
+;   m6 m7  x's four bytes, low and high; then m6 x's scale, m7 the weights'
+;   m8     a piece           m9 m10  scratch        m13  0x0f bytes        m14 m15  DOT's constants
 ;   t0     the pair of groups of x     t1  scratch     t2  groups     groups  the end of x (after its first use)
 %include "abi.inc"
 %include "isa.inc"
@@ -49,35 +50,33 @@ kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
     %if g
 .second:
     %endif
-    DOT_START u4, m2, [t0 + 48 * g + 40]
-    %if PANEL_VECS == 2
-      vmovdqa m3, m2
-    %endif
+    DOT_START u4, 2, [t0 + 48 * g + 40]
     %assign c 0
     %rep 4
-      DOT_X 0, m4, [t0 + 48 * g + 4 * c]
-      DOT_X 1, m5, [t0 + 48 * g + 16 + 4 * c]
+      DOT_X 0, m6, [t0 + 48 * g + 4 * c]
+      DOT_X 1, m7, [t0 + 48 * g + 16 + 4 * c]
       %assign v 0
       %rep PANEL_VECS
-        %assign i 2 + v
-        vmovups m6, [w + 288 * g + 64 * c + VBYTES * v]
-        NIBBLES m6, m7
-        DOT u4, m%[i], m7, dot_x0, m7, m8
-        DOT u4, m%[i], m6, dot_x1, m6, m8
+        %assign lo 2 + v
+        %assign hi 2 + v + 2 * (dot_chains - 1)
+        vmovups m8, [w + 288 * g + 64 * c + VBYTES * v]
+        NIBBLES m8, m9
+        DOT u4, m%[lo], m9, dot_x0, m9, m10
+        DOT u4, m%[hi], m8, dot_x1, m8, m10
         %assign v v + 1
       %endrep
       STREAM_LINE w + 256 * g + 64 * c
       %assign c c + 1
     %endrep
-    vbroadcastss m4, [t0 + 48 * g + 32]
+    DOT_END u4, 2
+    vbroadcastss m6, [t0 + 48 * g + 32]
     %assign v 0
     %rep PANEL_VECS
       %assign i 2 + v
-      DOT_END u4, m%[i]
       vcvtdq2ps m%[i], m%[i]
-      vcvtph2ps m5, [w + 288 * g + 256 + VBYTES / 2 * v]
-      vmulps m5, m5, m4
-      vfmadd231ps m%[v], m%[i], m5
+      vcvtph2ps m7, [w + 288 * g + 256 + VBYTES / 2 * v]
+      vmulps m7, m7, m6
+      vfmadd231ps m%[v], m%[i], m7
       %assign v v + 1
     %endrep
     %assign g g + 1

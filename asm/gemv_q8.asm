@@ -8,8 +8,8 @@
 ; each 512 bytes is no limit.
 ;
 ; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
-;   m0 m1  acc[v], f32       m2 m3  I[v]       m4  x's four bytes, then x's scale       m5 m6  scratch of DOT
-;   m14 m15  DOT's constants
+;   m0 m1  acc[v], f32       m2-m5  I[v], in one chain or two: even and odd pieces     m6  x's four bytes, then x's scale
+;   m7 m8  scratch of DOT    m14 m15  DOT's constants
 ;   t0     the group of x    t1     scratch    groups  the end of x (after its first use)
 %include "abi.inc"
 %include "isa.inc"
@@ -32,29 +32,26 @@ kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
   cmp t0, groups
   je .store
 .group:
-  DOT_START i8, m2, [t0 + 40]
-  %if PANEL_VECS == 2
-    vmovdqa m3, m2
-  %endif
+  DOT_START i8, 2, [t0 + 40]
   %assign c 0
   %rep 8
-    DOT_X 0, m4, [t0 + 4 * c]
+    DOT_X 0, m6, [t0 + 4 * c]
     %assign v 0
     %rep PANEL_VECS
-      %assign i 2 + v
-      DOT i8, m%[i], [w + 64 * c + VBYTES * v], dot_x0, m5, m6
+      %assign i 2 + v + 2 * (c % dot_chains)
+      DOT i8, m%[i], [w + 64 * c + VBYTES * v], dot_x0, m7, m8
       %assign v v + 1
     %endrep
     STREAM_LINE w + 64 * c
     %assign c c + 1
   %endrep
-  vbroadcastss m4, [t0 + 32]
+  DOT_END i8, 2
+  vbroadcastss m6, [t0 + 32]
   %assign v 0
   %rep PANEL_VECS
     %assign i 2 + v
-    DOT_END i8, m%[i]
     vcvtdq2ps m%[i], m%[i]
-    vfmadd231ps m%[v], m%[i], m4
+    vfmadd231ps m%[v], m%[i], m6
     %assign v v + 1
   %endrep
   STREAM_PAGE w
