@@ -106,7 +106,7 @@ TEST(Exp8, EveryFloatOfItsRange) {
   const Worst w = try_all(small_bits, limit_bits + 1, thin);
   RecordProperty("greatest_relative_error", std::to_string(w.error * 1e9) + "e-9");
   EXPECT_LE(w.error, 8.5e-8) << "at " << w.at;
-  EXPECT_GE(w.error, 8.3e-8) << "the measurement saw too little";
+  EXPECT_GE(w.error, thin == 1 ? 8.4e-8 : 7e-8) << "the measurement saw too little";
   EXPECT_EQ(w.not_monotone, 0.0f);
   EXPECT_LE(w.greatest, 2.4062e38f);
   EXPECT_GE(w.greatest, 2.406e38f);

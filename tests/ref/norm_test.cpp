@@ -41,7 +41,8 @@ TEST(RmsNorm, IsNearDouble) {
       double ss = 0;
       for (const float v : x) ss += static_cast<double>(v) * v;
       const double rstd = 1.0 / std::sqrt(ss / static_cast<double>(n) + static_cast<double>(1e-5f));
-      const double bound = ((static_cast<double>((n + 15) / 16) + 6) / 2 + 4) * u * 1.001;
+      const size_t chain = (n + 15) / 16;
+      const double bound = ((static_cast<double>(chain) + 6) / 2 + 4) * u * 1.001;
       for (size_t i = 0; i < n; ++i)
         ASSERT_NEAR(y[i], x[i] * rstd * w[i], std::fabs(x[i] * rstd * w[i]) * bound) << i << " of " << n;
     }
