@@ -177,6 +177,7 @@ TEST(HfTokenizers, MadeUpMerges) {
   Random rng(99);
   std::vector<std::array<uint32_t, 2>> merges;
   std::vector<std::string> bytes;
+  bytes.reserve(1024);
   for (int b = 0; b < 256; ++b) bytes.emplace_back(1, static_cast<char>(b));
   std::set<std::string> known(bytes.begin(), bytes.end());
   std::vector<uint32_t> pool = {'a', 'b', 'c', ' '};

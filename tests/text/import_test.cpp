@@ -279,7 +279,7 @@ TEST(Import, RefusesWithFileAndKey) {
   for (const auto& [change, parts] : rows) {
     json t = pocket_json(), c = pocket_config();
     change(t, c);
-    const std::string error = error_of([&, &t = t, &c = c] { imported(t, c); });
+    const std::string error = error_of([&] { imported(t, c); });
     for (const std::string& p : parts) EXPECT_NE(error.find(p), std::string::npos) << "\"" << error << "\" lacks \"" << p << "\"";
     EXPECT_EQ(error.find('\n'), std::string::npos) << error;
     EXPECT_LT(error.size(), 400u);

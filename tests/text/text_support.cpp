@@ -35,7 +35,7 @@ const json& pocket_config() {
 
 fs::path folder_with(const std::map<std::string, std::string>& files) {
   static int count = 0;
-  const fs::path folder = tmp_dir() / ("folder" + std::to_string(count++));
+  fs::path folder = tmp_dir() / ("folder" + std::to_string(count++));
   fs::create_directories(folder);
   for (const auto& [name, content] : files) std::ofstream(folder / name, std::ios::binary) << content;
   return folder;
@@ -48,6 +48,7 @@ fs::path folder_with(const json& tokenizer, const json& config) {
 json made_up_bpe(const std::vector<std::array<uint32_t, 2>>& merges) {
   json vocab = json::object(), list = json::array();
   std::vector<std::string> spelled;
+  spelled.reserve(256 + merges.size());
   for (int b = 0; b < 256; ++b) spelled.push_back(byte_map_encode(std::string(1, static_cast<char>(b))));
   for (const auto& [left, right] : merges) {
     list.push_back(json::array({spelled.at(left), spelled.at(right)}));
@@ -216,7 +217,7 @@ std::string fuzz_text(Random& rng) {
                                                  "=>",
                                                  "\\n",
                                                  "{}",
-                                                 "\0"};
+                                                 std::string(1, '\0')};
   struct Range {
     char32_t from, to;
   };

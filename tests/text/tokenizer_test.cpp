@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <time.h>
 
-#include <chrono>
 #include <functional>
 #include <thread>
 
@@ -16,18 +16,26 @@ namespace nyb {
 namespace {
 using namespace test;
 
-// What a text of a megabyte may take. The work is linear: 0.1 s on a plain core; sanitizers are allowed more.
+// What a text of a megabyte may take of one core, whatever else runs. The work is linear: 0.2 s; sanitizers are allowed more.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr double most_seconds = 20;
+#define NYB_SLOW 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define NYB_SLOW 1
+#endif
+#endif
+#ifdef NYB_SLOW
 constexpr double most_seconds = 20;
 #else
-constexpr double most_seconds = 2;
+constexpr double most_seconds = 1;
 #endif
-#else
-constexpr double most_seconds = 2;
-#endif
+
+// Seconds of processor time of this thread.
+double spent() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
 
 // As the reference implementation gives them.
 TEST(Tokenizer, IdsOfFixedStrings) {
@@ -223,9 +231,9 @@ Meta doubling_meta(const std::string& pattern) {
 }
 
 void expect_fast(const Tokenizer& tok, const std::string& text, size_t most_ids, const char* what) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = spent();
   const Ids ids = tok.encode(text);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = spent() - start;
   EXPECT_LT(seconds, most_seconds) << what;
   EXPECT_LE(ids.size(), most_ids) << what;
   EXPECT_TRUE(tok.decode(ids) == text) << what;
@@ -275,9 +283,9 @@ TEST(Hostile, LinearTimeAndConstantStack) {
 TEST(Hostile, SpecialsInALongText) {
   std::string text;
   while (text.size() < (size_t{1} << 20)) text += "<|<|end|";
-  const auto start = std::chrono::steady_clock::now();
+  const double start = spent();
   const Ids ids = pocket().encode_with_specials(text);
-  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), most_seconds);
+  EXPECT_LT(spent() - start, most_seconds);
   EXPECT_TRUE(pocket().decode(ids) == text);
 }
 
@@ -285,10 +293,10 @@ TEST(Hostile, SpecialsInALongText) {
 TEST(Hostile, PatternThatBlowsUp) {
   for (const char* jit : {"", "(*NO_JIT)"}) {
     const auto tok = Tokenizer::from_meta(doubling_meta(std::string(jit) + "(a+)+b|(?:a|aa)+c"));
-    const auto start = std::chrono::steady_clock::now();
+    const double start = spent();
     const std::string error = error_of([&] { (void)tok->encode(std::string(5000, 'a')); });
     EXPECT_NE(error.find("pattern does not get through the text"), std::string::npos) << error;
-    EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 5 * most_seconds);
+    EXPECT_LT(spent() - start, 5 * most_seconds);
   }
   // \K moves the start of a match; what is before it is a word then.
   const auto tok = Tokenizer::from_meta(doubling_meta("ab\\Kc|b\\K"));
@@ -299,8 +307,10 @@ TEST(Hostile, PatternThatBlowsUp) {
 TEST(Tokenizer, SharedByThreads) {
   Random rng(3);
   std::vector<std::string> texts;
+  texts.reserve(50);
   for (int i = 0; i < 50; ++i) texts.push_back(fuzz_text(rng));
   std::vector<Ids> want;
+  want.reserve(texts.size());
   for (const auto& t : texts) want.push_back(pocket().encode(t));
   std::vector<std::thread> threads;
   std::array<bool, 4> same{};
