@@ -5,20 +5,17 @@
 #include <string>
 #include <string_view>
 #include "kern/cpu.h"
-#include "kern/kern.h"
+#include "own_body.h"
 
 namespace nyb {
 
 // f(benchmark::State&, const KernTable&), named KERNEL/PATH/what. A path that inherits another's body is left out.
 template <class F>
 void bench_paths(std::string_view kernel, std::string_view what, F f) {
-  for (const KernInfo& info : kern_list()) {
-    if (info.name != kernel) continue;
-    for (const Path p : all_paths) {
-      if (p == Path::ref || info.body[static_cast<size_t>(p)] != p || !cpu_missing(cpu_here(), p).empty()) continue;
-      const std::string name = fmt::format("{}/{}/{}", kernel, path_name(p), what);
-      benchmark::RegisterBenchmark(name.c_str(), [f, &k = kern_table(p)](benchmark::State& s) { f(s, k); });
-    }
+  for (const Path p : all_paths) {
+    if (p == Path::ref || !own_body(kernel, p) || !cpu_missing(cpu_here(), p).empty()) continue;
+    const std::string name = fmt::format("{}/{}/{}", kernel, path_name(p), what);
+    benchmark::RegisterBenchmark(name.c_str(), [f, &k = kern_table(p)](benchmark::State& s) { f(s, k); });
   }
 }
 

@@ -9,6 +9,7 @@
 #include "engine/pool.h"
 #include "kern/cpu.h"
 #include "kern/error.h"
+#include "own_body.h"
 #include "read_loops.h"
 
 namespace nyb {
@@ -164,6 +165,7 @@ void run_ratio(const RatioOptions& options) {
     Bench bench(memory, type, pool, vectors);
     bench.check_loops(loops);
     for (const Path p : paths) {
+      if (!options.path && !own_body(fmt::format("gemv_{}", weight_name(type)), p)) continue;
       const KernTable& k = kern_table(p);
       bench.check_product(k);
       const Result r = measure(bench, k, loops, options.rounds);

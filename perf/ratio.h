@@ -15,9 +15,9 @@ struct RatioOptions {
   std::optional<Path> path;                    // else every path of this CPU but ref
 };
 
-// Prints a line for each path and type: GB/s of the fastest read loop and of gemv, and the median of the rounds' ratios. Reads
-// and products take turns over slices of the same memory. Throws Error where a path's products differ from the reference's,
-// or a read loop left something out.
+// Prints a line for each path (with a product of its own) and type: GB/s of the fastest read loop and of gemv, and the median of
+// the rounds' ratios. Reads and products take turns over slices of the same memory. Throws Error where a path's products differ
+// from the reference's, or a read loop left something out.
 void run_ratio(const RatioOptions& options);
 
 }  // namespace nyb
