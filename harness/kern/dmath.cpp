@@ -33,6 +33,7 @@ DD log_dd(double x) {
 // e^x rounded to double: x = k ln 2 + r, |r| < 0.35, and Taylor's series for e^r nested,
 // 1 + r (1 + r/2 (1 + r/3 (...))); the first term left out is below 2^-126.
 double exp_dd(DD x) {
+  if (x.hi != x.hi) return x.hi;
   if (x.hi > 710.0) return std::numeric_limits<double>::infinity();
   if (x.hi < -750.0) return 0.0;
   const double k = dd::nearest_even(x.hi * 1.4426950408889634);
@@ -50,10 +51,7 @@ double exp_dd(DD x) {
 
 }  // namespace
 
-double det_exp(double x) {
-  if (x != x) return x;
-  return exp_dd({x, 0.0});
-}
+double det_exp(double x) { return exp_dd({x, 0.0}); }
 
 double det_log(double x) { return log_dd(x).hi; }
 

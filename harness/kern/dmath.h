@@ -1,13 +1,17 @@
 // dmath.h - double-precision functions that must give the same bits everywhere, so no libm is asked: only + - * / and
-// integer operations on the bits. Accurate to 1 ulp or so over the stated ranges.
+// integer operations on the bits.
 #pragma once
 
 namespace nyb {
 struct SinCos {
   double sin, cos;
 };
-SinCos det_sincos(double angle);                    // |angle| <= 2^30
-double det_exp(double x);                           // |x| <= 700
-double det_log(double x);                           // x > 0, normal
-double det_pow(double base, double exponent);       // base > 0: exp(exponent * log(base)), evaluated with extra bits
+// |angle| <= 2^30; within 0.8 ulp each. Both are NaN for any other angle.
+SinCos det_sincos(double angle);
+
+// The nearest double, but for values within about 2^-90 of the middle between two. Results beyond double's range are infinite
+// or 0; NaN stays NaN.
+double det_exp(double x);
+double det_log(double x);                      // x > 0, normal
+double det_pow(double base, double exponent);  // base > 0, normal; |exponent| <= 2^40
 }  // namespace nyb

@@ -10,11 +10,11 @@ namespace nyb {
 
 // 32 quantized activations and what a product needs of them (docs/numerics.md, "Activations").
 struct QxGroup {
-  int8_t q[32];     // -127..127
-  float scale;      // amax / 127
-  float xsum;       // float(sum) * scale
-  int32_t sum;      // of all 32 q
-  int32_t sum_hi;   // of q[16..31]
+  int8_t q[32];    // -127..127
+  float scale;     // amax / 127
+  float xsum;      // float(sum) * scale
+  int32_t sum;     // of all 32 q
+  int32_t sum_hi;  // of q[16..31]
 };
 static_assert(sizeof(QxGroup) == 48);
 
@@ -36,13 +36,13 @@ const KernTable& kern_table(Path p);
 // What the list says of one kernel, for tests, reports and docs.
 struct KernInfo {
   std::string_view family, name;
-  Path body[5];   // indexed by Path
+  Path body[5];  // indexed by Path
 };
 std::span<const KernInfo> kern_list();
 
 struct KernChoice {
   const KernTable* table;
-  std::string reason;   // one phrase for the banner: "best of avx2, avx512", "asked for by --kernel"
+  std::string reason;  // one phrase for the banner: "best of avx2, avx512", "asked for by --kernel"
 };
 
 // Chooses the path: `asked` (from --kernel), else NYBBLE_KERNEL, else the best that the CPU has, else ref.

@@ -132,6 +132,9 @@ TEST(DetPow, IsTheNearestDouble) {
   EXPECT_EQ(det_pow(10.0, 3.0), 1000.0);
   EXPECT_EQ(det_pow(10000.0, 0.0), 1.0);
   EXPECT_EQ(det_pow(1.0, 1e300), 1.0);
+  EXPECT_EQ(det_pow(10.0, -1e6), 0.0);
+  EXPECT_TRUE(std::isinf(det_pow(10.0, 1e6)));
+  EXPECT_TRUE(std::isnan(det_pow(10.0, std::nan(""))));
 }
 
 // Some bits, so that a build that rounds otherwise (another compiler's contraction, an x87 unit) is seen at once.
