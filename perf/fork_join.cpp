@@ -14,7 +14,8 @@ namespace {
 void fork_join_empty(benchmark::State& state) {
   const auto threads = static_cast<unsigned>(state.range(0));
   nyb::Pool pool(threads);
-  for (auto _ : state) nyb::par_for(pool, threads, 1, [](size_t begin, size_t, unsigned) { benchmark::DoNotOptimize(begin); });
+  for ([[maybe_unused]] auto _ : state)
+    nyb::par_for(pool, threads, 1, [](size_t begin, size_t, unsigned) { benchmark::DoNotOptimize(begin); });
   state.counters["cpus"] = nyb::cpus_usable();
 }
 BENCHMARK(fork_join_empty)->ArgName("threads")->Arg(1)->Arg(2)->Arg(3)->Arg(8)->UseRealTime();
@@ -27,7 +28,7 @@ void fork_join_all(benchmark::State& state) {
     return state.SkipWithError("more threads than CPUs: they would wait for each other's time slice");
   nyb::Pool pool(threads);
   std::atomic<unsigned> begun{0};
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     begun.store(0, std::memory_order_relaxed);
     nyb::par_for(pool, threads, 1, [&](size_t, size_t, unsigned) {
       begun.fetch_add(1);
@@ -40,7 +41,7 @@ BENCHMARK(fork_join_all)->ArgName("threads")->Arg(1)->Arg(2)->Arg(3)->Arg(8)->Us
 // 64 pieces of about a microsecond: more threads than CPUs must reach most of the speed of just enough.
 void fork_join_work(benchmark::State& state) {
   nyb::Pool pool(static_cast<unsigned>(state.range(0)));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     nyb::par_for(pool, 64, 1, [](size_t begin, size_t, unsigned) {
       size_t x = begin;
       for (int i = 0; i < 1000; i++) benchmark::DoNotOptimize(x = x * 3 + 1);

@@ -128,9 +128,12 @@ std::optional<double> cgroup_quota(const std::string& root) {
   for (const Mount& m : mounts_of(root)) {
     const auto group = group_of(root, m.v2);
     if (!group) continue;
-    for (std::string path = below(m, *group);; path.erase(path.rfind('/'))) {
-      if (const auto q = quota_at(root + m.point + path, m.v2); q && (!least || *q < *least)) least = q;
-      if (path.empty() || path.rfind('/') == std::string::npos) break;
+    const std::string top = root + m.point;
+    for (std::string folder = top + below(m, *group);;) {
+      if (const auto q = quota_at(folder, m.v2); q && (!least || *q < *least)) least = q;
+      if (folder.size() <= top.size()) break;
+      const size_t slash = folder.rfind('/');
+      folder.erase(slash == std::string::npos || slash < top.size() ? top.size() : slash);
     }
   }
   return least;

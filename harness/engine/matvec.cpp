@@ -6,7 +6,7 @@
 namespace nyb {
 namespace {
 
-constexpr size_t kTileBytes = 24 * 1024;  // of weights; leaves room for a token's vector in the smallest first cache
+constexpr size_t kTileBytes = size_t{24} << 10;  // of weights; leaves room for a token's vector in the smallest first cache
 
 void one(const KernTable& kern, const Tensor& w, size_t from, size_t count, const MatIn& in, size_t token, float* y) {
   const uint8_t* const panel = w.panel(from);

@@ -50,7 +50,8 @@ struct Pool::Impl {
 
   alignas(64) std::atomic<uint64_t> ticket{0};  // pieces << 32 | next
   alignas(64) std::atomic<uint32_t> done{0};    // pieces finished of this job
-  // `awake` counts the workers that are not asleep and the permits not yet taken; a sleeper needs a permit to get up.
+  // `awake` counts the workers that are not asleep and the permits not yet taken; never more than most_awake. Workers begin
+  // asleep; a sleeper needs a permit to get up, or, when it sees work as it lies down, room among the awake.
   alignas(64) std::atomic<uint32_t> awake{0};
   std::atomic<uint32_t> permits{0};
   std::atomic<bool> stop{false};
@@ -87,22 +88,19 @@ struct Pool::Impl {
 
   void work(unsigned thread) {
     const auto ready = [this] { return work_left(ticket.load(std::memory_order_relaxed)) || stop.load(std::memory_order_relaxed); };
-    while (!stop.load(std::memory_order_acquire)) {
-      help(thread);
-      if (!too_many_awake() && spin_until(ready)) continue;
-      sleep();
+    for (bool up = false;;) {
+      if (!up) take_permit();
+      do {
+        if (stop.load(std::memory_order_acquire)) return;
+        help(thread);
+      } while (spin_until(ready));
+      // This and the caller's publish-then-count are both sequentially consistent: one of the two sees the other.
+      awake.fetch_sub(1, std::memory_order_seq_cst);
+      up = work_left(ticket.load(std::memory_order_seq_cst)) && raise_awake(1, most_awake) == 1;
     }
   }
 
-  bool too_many_awake() const { return awake.load(std::memory_order_relaxed) > most_awake; }
-
-  void sleep() {
-    // This and the caller's publish-then-count are both sequentially consistent: one of the two sees the other.
-    awake.fetch_sub(1, std::memory_order_seq_cst);
-    if (work_left(ticket.load(std::memory_order_seq_cst)) && awake.load(std::memory_order_relaxed) < most_awake) {
-      awake.fetch_add(1, std::memory_order_relaxed);
-      return;
-    }
+  void take_permit() {
     for (;;) {
       uint32_t p = permits.load(std::memory_order_acquire);
       while (p > 0)
@@ -111,11 +109,18 @@ struct Pool::Impl {
     }
   }
 
+  // Counts up to `more` further workers as awake, `limit` in all; how many.
+  uint32_t raise_awake(uint32_t more, uint32_t limit) {
+    uint32_t up = awake.load(std::memory_order_seq_cst), add = 0;
+    do {
+      add = up < limit ? std::min(more, limit - up) : 0;
+    } while (add > 0 && !awake.compare_exchange_weak(up, up + add, std::memory_order_seq_cst));
+    return add;
+  }
+
   void wake(uint32_t wanted) {
-    const uint32_t up = awake.load(std::memory_order_seq_cst);
-    if (up >= wanted) return;
-    const uint32_t more = wanted - up;
-    awake.fetch_add(more, std::memory_order_relaxed);
+    const uint32_t more = raise_awake(wanted, wanted);
+    if (more == 0) return;
     permits.fetch_add(more, std::memory_order_release);
     for (uint32_t i = 0; i < more; i++) permits.notify_one();
   }
@@ -151,7 +156,6 @@ Pool::Pool(unsigned threads, unsigned cpus) : impl_(std::make_unique<Impl>()) {
   if (threads == 0) throw Error("a pool needs at least 1 thread, not 0");
   if (cpus == 0) cpus = threads > 1 ? cpus_usable() : 1;
   impl_->most_awake = std::min(threads, cpus) - 1;
-  impl_->awake = threads - 1;
   impl_->workers.reserve(threads - 1);
   try {
     for (unsigned i = 1; i < threads; i++) impl_->workers.emplace_back([this, i] { impl_->work(i); });

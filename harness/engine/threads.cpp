@@ -118,7 +118,8 @@ ThreadChoice asked_for(long n, const char* by) {
 ThreadChoice threads_default(const std::string& root) {
   const Limits l = limits_of(root);
   const auto cores = static_cast<unsigned>(std::min<size_t>(l.cores, kMostThreads));
-  if (l.quota && l.quota_cpus() < cores) return {l.quota_cpus(), fmt::format("cgroup quota {:.2f} CPUs", std::floor(*l.quota * 100 + 1e-6) / 100)};
+  if (l.quota && l.quota_cpus() < cores)
+    return {l.quota_cpus(), fmt::format("cgroup quota {:.2f} CPUs", std::floor(*l.quota * 100 + 1e-6) / 100)};
   const char* s = cores == 1 ? "" : "s";
   if (l.allowed >= l.online) return {cores, fmt::format("{} physical core{}", cores, s)};
   if (l.cores < l.allowed) return {cores, fmt::format("{} physical core{} of the affinity mask's {} CPUs", cores, s, l.allowed)};

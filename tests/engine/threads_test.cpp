@@ -149,6 +149,11 @@ TEST(Threads, TakesNonsenseForNoLimit) {
       .file("proc/self/cgroup", ":::\n0:\nnothing\n0::\n")
       .file("proc/self/mountinfo", " - \n1 2 3 - cgroup2\n\n- cgroup2 - cgroup2\n");
   expect(garbage, 4, "4 physical cores");
+  Machine odd;  // a group and a mount point that are not paths
+  odd.cpus(4)
+      .file("proc/self/cgroup", "0::group\n")
+      .file("proc/self/mountinfo", "30 1 0:26 /  rw - cgroup2 cgroup2 rw\n30 1 0:26 / x rw - cgroup2 cgroup2 rw\n");
+  expect(odd, 4, "4 physical cores");
   for (const char* list : {"3-1", "a", "0-", "1,,2", "1;2", "99999999", "-1"}) {
     Machine m;
     m.cpus(4).file("sys/devices/system/cpu/cpu0/topology/core_cpus_list", list);
