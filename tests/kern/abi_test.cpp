@@ -31,14 +31,14 @@ class MsAbiCalls : public testing::Test {
 
 TEST_F(MsAbiCalls, IntegersOnTheStack) {  // gemv_q4 has 5, gemv_q8 6
   std::vector<QxGroup> x(3);
-  std::vector<uint8_t> w(512 * 3 * 2);
+  std::vector<uint8_t> w(size_t(512) * 3 * 2);
   for (uint8_t& b : w) b = uint8_t(run_.bits());
   ASSERT_EQ(ref::qx_vec(run_.floats(96, Kind::normal).data(), x.data(), 96), 0u);
   const auto scale = run_.floats(32, Kind::normal);
   std::vector<float> want(32), got(32);
   ref::gemv_q8(w.data(), scale.data(), x.data(), want.data(), 3, 2);
   win64("gemv_q8", ref::gemv_q8)(w.data(), scale.data(), x.data(), got.data(), 3, 2);
-  EXPECT_EQ(memcmp(got.data(), want.data(), 128), 0);
+  EXPECT_TRUE(same_bytes(got, want));
 }
 
 TEST_F(MsAbiCalls, FloatsInRegistersAndOnTheStack) {
@@ -47,16 +47,16 @@ TEST_F(MsAbiCalls, FloatsInRegistersAndOnTheStack) {
   // the fourth argument in xmm3, the fifth on the stack, and a float returned
   const float sum = ref::softmax_num(x.data(), want.data(), 70, 2.0f, 0.75f);
   EXPECT_EQ(win64("softmax_num", ref::softmax_num)(x.data(), got.data(), 70, 2.0f, 0.75f), sum);
-  EXPECT_EQ(memcmp(got.data(), want.data(), 280), 0);
+  EXPECT_TRUE(same_bytes(got, want));
   EXPECT_EQ(ref::rmsnorm(x.data(), w.data(), want.data(), 70, 1e-5f), 0u);
   EXPECT_EQ(win64("rmsnorm", ref::rmsnorm)(x.data(), w.data(), got.data(), 70, 1e-5f), 0u);
-  EXPECT_EQ(memcmp(got.data(), want.data(), 280), 0);
+  EXPECT_TRUE(same_bytes(got, want));
   // a float behind five integers
   const auto k = run_.floats(size_t(16) * 4 * 2, Kind::normal);
   std::vector<float> s(32), t(32);
   ref::attn_score_f32(x.data(), k.data(), s.data(), 4, 2, 0.5f);
   win64("attn_score_f32", ref::attn_score_f32)(x.data(), k.data(), t.data(), 4, 2, 0.5f);
-  EXPECT_EQ(memcmp(s.data(), t.data(), 128), 0);
+  EXPECT_TRUE(same_bytes(s, t));
 }
 
 // A fault inside of each kernel is unwound to its caller: what a debugger, a profiler and a crash report need.

@@ -114,15 +114,16 @@ TEST(Emulation, SumsAtTheEnds) {
   }
 }
 
-// Runs `body` in a child process, since patched code stays patched; true if it exited with 0.
+// Runs `body` in a child process, since patched code stays patched; how it ended in words, empty if it exited with 0.
 template <class Body>
-bool in_child(const Body& body) {
+std::string in_child(const Body& body) {
   fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) _exit(body() ? 0 : 1);
   int status = -1;
   waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (WIFSIGNALED(status)) return "ended by signal " + std::to_string(WTERMSIG(status));
+  return WEXITSTATUS(status) == 0 ? "" : "said no";
 }
 
 // The fast mode, by which whole models are run: the same kernels and cases, and hardly a trap.
@@ -134,25 +135,27 @@ TEST(Emulation, PatchedKernelsGiveTheBytesOfTheReference) {
     for (const KernelForms& k : kernel_forms()) {
       if (k.body[size_t(path)] != path) continue;
       any = true;
-      EXPECT_TRUE(in_child([&] {
-        install_fault_handlers();
-        if (!vnni::install()) return false;
-        vnni::enable_patching(true);
-        for (const Abi abi : {Abi::sysv, Abi::win64}) {
-          const void* fn = abi == Abi::sysv ? k.sysv[size_t(path)] : k.win64[size_t(path)];
-          KernRun run({std::string(k.name), std::string(path_name(path)) + " patched", abi, fn, false}, 11);
-          run_case(run, case_of(k.name));
-          if (run.findings().empty()) continue;
-          fprintf(stderr, "%s", run.report().c_str());
-          return false;
-        }
-        if (vnni::patched_sites() == 0 || vnni::count() > 0) {
-          fprintf(stderr, "%zu sites patched, %llu traps\n", vnni::patched_sites(), static_cast<unsigned long long>(vnni::count()));
-          return false;
-        }
-        return true;
-      })) << k.name
-          << "/" << path_name(path);
+      EXPECT_EQ(in_child([&] {
+                  install_fault_handlers();
+                  if (!vnni::install()) return false;
+                  vnni::enable_patching(true);
+                  for (const Abi abi : {Abi::sysv, Abi::win64}) {
+                    const void* fn = abi == Abi::sysv ? k.sysv[size_t(path)] : k.win64[size_t(path)];
+                    KernRun run({std::string(k.name), std::string(path_name(path)) + " patched", abi, fn, false}, 11);
+                    run_case(run, case_of(k.name));
+                    if (run.findings().empty()) continue;
+                    fprintf(stderr, "%s", run.report().c_str());
+                    return false;
+                  }
+                  if (vnni::patched_sites() == 0 || vnni::count() > 0) {
+                    fprintf(stderr, "%zu sites patched, %llu traps\n", vnni::patched_sites(),
+                            static_cast<unsigned long long>(vnni::count()));
+                    return false;
+                  }
+                  return true;
+                }),
+                "")
+          << k.name << "/" << path_name(path);
     }
   }
   if (!any) GTEST_SKIP() << "this CPU has AVX-VNNI and AVX-VNNI-INT8 itself";

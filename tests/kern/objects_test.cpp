@@ -14,7 +14,7 @@ extern "C" {
 struct dwarf_eh_bases {
   void *tbase, *dbase, *func;
 };
-const void* _Unwind_Find_FDE(void* pc, dwarf_eh_bases* bases);
+const void* _Unwind_Find_FDE(void* pc, dwarf_eh_bases* bases);  // NOLINT(bugprone-reserved-identifier)
 }
 
 namespace nyb::test {
@@ -111,8 +111,7 @@ TEST(BadObjects, EachInstructionIsRefusedForItsReason) {
   }
   for (const char* name : {"evex_zmm", "evex_ymm16", "evex_dot", "evex_xmm", "opmask", "dot_vnni8", "feature_bmi2", "feature_bmi1",
                            "feature_popcnt", "feature_gfni", "approximate_rcp", "approximate_rsqrt", "undecodable"}) {
-    const std::string word(name, std::string(name).find_first_of("_") == std::string::npos ? std::string(name).size()
-                                                                                           : std::string(name).find_first_of("_"));
+    const std::string text(name), word = text.substr(0, text.find('_'));
     const std::string& reason = first[std::string("nyb_bad_") + name + "_avx2"];
     EXPECT_EQ(reason.rfind(word, 0), 0u) << name << " gave: " << reason;
   }

@@ -115,6 +115,11 @@ class KernRun {
   std::vector<Finding> findings_;
 };
 
+template <class T>
+bool same_bytes(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && (a.empty() || memcmp(static_cast<const void*>(a.data()), b.data(), a.size() * sizeof(T)) == 0);
+}
+
 // Three numbers with a * b exactly in the middle between two floats and c a speck: a * b + c rounds by the sign of c. a has 14
 // bits, b 11 (an f16 holds it); c is speck_a * speck_b, and speck_b is an f16 too.
 struct Halfway {

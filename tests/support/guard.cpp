@@ -52,6 +52,14 @@ struct GuardBuffer::Arena {
 namespace {
 std::vector<std::unique_ptr<GuardBuffer::Arena>>& free_arenas(size_t pages) {
   static std::array<std::vector<std::unique_ptr<GuardBuffer::Arena>>, 32> lists;
+  static pid_t owner = getpid();
+  if (const pid_t me = getpid(); owner != me) {  // a fork: the pages are the parent's too, so leave them to it
+    for (auto& list : lists) {
+      for (auto& arena : list) (void)arena.release();
+      list.clear();
+    }
+    owner = me;
+  }
   return lists.at(size_t(std::countr_zero(pages)));
 }
 }  // namespace

@@ -13,6 +13,8 @@
 
 #include "support/vnni_patch.h"
 
+// Addresses come as integers from registers and frames here.
+// NOLINTBEGIN(performance-no-int-to-ptr)
 namespace nyb::test::vnni {
 namespace {
 
@@ -59,21 +61,21 @@ class Frame {
     if (!(bv_ & kAvx)) memset(ymmh(0), 0, 256);
   }
   bool usable() const { return usable_; }
-  void read(int r, void* out) const {
-    memcpy(out, fp_ + 160 + 16 * r, 16);
-    memcpy(static_cast<uint8_t*>(out) + 16, fp_ + avx_off + 16 * r, 16);
+  void read(unsigned r, void* out) const {
+    memcpy(out, fp_ + 160 + size_t(16) * r, 16);
+    memcpy(static_cast<uint8_t*>(out) + 16, fp_ + avx_off + size_t(16) * r, 16);
   }
-  void write(int r, const void* in) {  // a VEX write clears all above 256 bits
+  void write(unsigned r, const void* in) {  // a VEX write clears all above 256 bits
     memcpy(xmm(r), in, 16);
     memcpy(ymmh(r), static_cast<const uint8_t*>(in) + 16, 16);
-    if ((features_ & kZmmHi256) && (bv_ & kZmmHi256)) memset(fp_ + zmmh_off + 32 * r, 0, 32);
+    if ((features_ & kZmmHi256) && (bv_ & kZmmHi256)) memset(fp_ + zmmh_off + size_t(32) * r, 0, 32);
     bv_ |= kSse | kAvx;
     memcpy(fp_ + kXsaveHeader, &bv_, 8);
   }
 
  private:
-  uint8_t* xmm(int r) { return fp_ + 160 + 16 * r; }
-  uint8_t* ymmh(int r) { return fp_ + avx_off + 16 * r; }
+  uint8_t* xmm(unsigned r) { return fp_ + 160 + size_t(16) * r; }
+  uint8_t* ymmh(unsigned r) { return fp_ + avx_off + size_t(16) * r; }
   uint8_t* fp_;
   uint64_t features_ = 0, bv_ = 0;
   bool usable_;
@@ -96,16 +98,16 @@ void on_sigill(int sig, siginfo_t* si, void* ctx) {
   alignas(32) int32_t d[8];
   do {  // and the ones right behind it, at the price of one trap
     const int n = in.ymm ? 8 : 4;
-    frame.read(in.dst, d);
-    frame.read(in.src1, s1);
+    frame.read(unsigned(in.dst), d);
+    frame.read(unsigned(in.src1), s1);
     if (in.src2 >= 0) {
-      frame.read(in.src2, s2);
+      frame.read(unsigned(in.src2), s2);
     } else {
       memcpy(s2, reinterpret_cast<const void*>(in.addr), size_t(n) * 4);  // may fault, as the CPU would
     }
     dot(in.op, d, s1, s2, n);
     if (!in.ymm) memset(d + 4, 0, 16);
-    frame.write(in.dst, d);
+    frame.write(unsigned(in.dst), d);
     at += unsigned(in.len);
     mc.gregs[REG_RIP] = greg_t(at);
     counts[in.op].fetch_add(1, std::memory_order_relaxed);
@@ -141,7 +143,7 @@ int64_t product(Op op, const uint8_t* a, const uint8_t* b) {  // of the four byt
   for (int j = 0; j < 4; j++) {
     const int x = a_signed ? int(int8_t(a[j])) : int(a[j]);
     const int y = b_signed ? int(int8_t(b[j])) : int(b[j]);
-    sum += x * y;
+    sum += int64_t(x) * y;
   }
   return sum;
 }
@@ -210,9 +212,9 @@ bool decode(const uint8_t* p, const uint64_t gpr[16], uint64_t rip, Insn& o) {
 
 void use_alt_stack() {
   stack_t ss{};
-  if (!sigaltstack(nullptr, &ss) && !(ss.ss_flags & SS_DISABLE) && ss.ss_size >= 64 * 1024) return;
+  if (!sigaltstack(nullptr, &ss) && !(ss.ss_flags & SS_DISABLE) && ss.ss_size >= 65536) return;
   // An AVX-512 frame is about 3.5 KiB, one with AMX tiles about 11 KiB; sanitizers want more.
-  constexpr size_t size = 256 * 1024;
+  constexpr size_t size = 262144;
   void* p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (p == MAP_FAILED) abort();
   ss = {};
@@ -250,3 +252,4 @@ uint64_t count() {
 }
 
 }  // namespace nyb::test::vnni
+// NOLINTEND(performance-no-int-to-ptr)
