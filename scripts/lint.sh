@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
-install_missing clang-format:clang-format clang-tidy:clang-tidy $test_tools $test_libraries
+install_missing clang-format:clang-format clang-tidy:clang-tidy $test_tools
 configure release
 status=0
 git ls-files '*.cpp' '*.h' | xargs clang-format --dry-run --Werror || status=1

@@ -6,9 +6,8 @@ die() { say "$0: $*"; exit 1; }
 
 # A tool counts as there wherever it came from: Debian's npm cannot be installed beside a Node from elsewhere.
 tools="g++:g++ cmake:cmake ninja:ninja-build nasm:nasm pkg-config:pkgconf"
-libraries="libcli11-dev nlohmann-json3-dev libfmt-dev libpcre2-dev libxxhash-dev libbenchmark-dev"
+libraries="libcli11-dev nlohmann-json3-dev libfmt-dev libpcre2-dev libxxhash-dev libbenchmark-dev libgtest-dev"
 test_tools="objdump:binutils node:nodejs npm:npm"
-test_libraries="libgtest-dev"
 
 missing_packages() {
   for pair in $tools $*; do
