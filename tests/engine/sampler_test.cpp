@@ -185,6 +185,16 @@ TEST(Sampler, KeepsAtLeastOneAndDrawsOnce) {
   }
 }
 
+// The first running sum above u times the whole, not the one that equals it: 256 equal tokens, and a draw that is a whole number
+// of 256ths.
+TEST(Sampler, DrawsTheFirstBeyondNotAt) {
+  uint64_t seed = 0, draw = 0;
+  do draw = Rng(++seed).next() >> 40;
+  while (draw % 65536 != 0 || draw == 0);
+  Sampler s({1, 1, 0, 0}, seed);
+  EXPECT_EQ(samp_pick(s, best(), std::vector<float>(256, 3.0f)), static_cast<int32_t>(draw >> 16));
+}
+
 TEST(Sampler, ReachesEveryToken) {
   Sampler s({1, 1, 0, 0}, 1);
   std::array<int, 4> hits{};
