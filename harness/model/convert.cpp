@@ -85,6 +85,7 @@ class Converter {
       }
       advance(s.cols);
     }
+    source_release(src_.tensors[i]);
     return type;
   }
 

@@ -32,9 +32,8 @@ class Config {
       throw Error(fmt::format("{}: {} is true, which this program does not run yet", path_, key));
   }
 
-  void word(const char* key, std::string_view only, bool needed) const {
+  void word(const char* key, std::string_view only) const {
     const auto v = json_str(o_, key, path_);
-    if (!v && needed) throw Error(fmt::format("{}: {} is missing where \"{}\" belongs", path_, key, only));
     if (v && *v != only) throw Error(fmt::format("{}: {} is {}; this program runs \"{}\" only", path_, key, shown(*v), only));
   }
 
@@ -92,8 +91,8 @@ bool hf_config(const std::string& path, ModelShape& s, Meta& meta) {
   if (!o.is_object()) throw Error(path + ": this is not a JSON object");
   const Config c(o, path);
   architecture(o, path);
-  c.word("model_type", "llama", false);
-  c.word("hidden_act", "silu", false);
+  c.word("model_type", "llama");
+  c.word("hidden_act", "silu");
   c.is_false("attention_bias");
   c.is_false("mlp_bias");
   c.is_false("rope_interleaved");

@@ -17,11 +17,6 @@ uint64_t times(uint64_t a, uint64_t b) {
   return a * b;
 }
 
-uint64_t groups_checked(uint64_t cols) {
-  if (cols > kMaxBytes) throw Error("a tensor's " + std::to_string(cols) + " columns do not fit in 63 bits");
-  return groups_of(cols);
-}
-
 }  // namespace
 
 std::string_view ttype_name(TType t) {
@@ -38,14 +33,13 @@ uint64_t panel_bytes(TType t, uint64_t cols) {
   switch (t) {
     case TType::vec: return times(cols, sizeof(float));
     case TType::f32: return times(cols, kPanelRows * sizeof(float));
-    case TType::q8: return times(groups_checked(cols), kQ8GroupBytes);
-    case TType::q4: return times(groups_checked(cols), kQ4GroupBytes);
+    case TType::q8: return times(groups_of(cols), kQ8GroupBytes);
+    case TType::q4: return times(groups_of(cols), kQ4GroupBytes);
   }
   throw Error("tensor type " + std::to_string(static_cast<uint32_t>(t)) + " is unknown");
 }
 
 uint64_t tensor_bytes(TType t, uint64_t rows, uint64_t cols) {
-  if (rows > kMaxBytes) throw Error("a tensor's " + std::to_string(rows) + " rows do not fit in 63 bits");
   if (t == TType::vec) return times(rows, panel_bytes(t, cols));
   const uint64_t panels = panels_of(rows);
   const uint64_t body = times(panels, panel_bytes(t, cols));

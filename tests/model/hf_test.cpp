@@ -207,6 +207,8 @@ TEST(HfShards, TheIndexIsHeldToItsWord) {
   EXPECT_TRUE(
       says(mapped("model.norm.weight", other), "tensor \"model.norm.weight\" is not in \"" + other + "\", where it should be"));
   EXPECT_TRUE(says(mapped("model.more.weight", right), "tensor \"model.more.weight\" is not in"));
+  test::write_file(dir / "model.safetensors.index.json", good.dump() + std::string(32 << 20, ' '));
+  EXPECT_TRUE(says(message_of([&] { hf_open(dir.string()); }), "more than the 33554432 that are read"));
   json fewer = good;
   fewer["weight_map"].erase("model.norm.weight");
   EXPECT_TRUE(says(message(fewer), "tensor \"model.norm.weight\" is not in the index"));

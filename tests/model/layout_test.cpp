@@ -162,6 +162,9 @@ TEST(Sizes, OverflowIsAnError) {
     EXPECT_THROW(tensor_bytes(t, 1 << 20, uint64_t{1} << 50), Error);
     EXPECT_EQ(tensor_bytes(t, 0, 0), 0u);
   }
+  // the weights alone would just fit
+  EXPECT_EQ(tensor_bytes(TType::q4, uint64_t{1} << 34, uint64_t{1} << 28), 288ull << 53);
+  EXPECT_THROW(tensor_bytes(TType::q8, uint64_t{1} << 34, uint64_t{1} << 29), Error);
   EXPECT_EQ(tensor_bytes(TType::q8, 16, uint64_t{1} << 32), (uint64_t{1} << 36) + 64);
   EXPECT_THROW(panel_bytes(static_cast<TType>(9), 1), Error);
 }

@@ -61,6 +61,22 @@ TEST(Load, LongerThanItSays) {
   EXPECT_TRUE(says(load_message(e.bytes), "64 bytes follow the last tensor"));
 }
 
+// Files that end where padding should begin, their headers going along.
+TEST(Load, PaddingThatIsNotThere) {
+  MnmEdit e{tiny()};
+  const uint64_t meta_end = e.meta_offset() + e.get<uint64_t>(64);
+  ASSERT_NE(meta_end % 64, 0u);
+  e.bytes.resize(meta_end);
+  e.set<uint64_t>(16, meta_end).set<uint64_t>(80, 0).rehash();
+  EXPECT_TRUE(
+      says(load_message(e.bytes), "the header says tensors from " + std::to_string(e.data_offset()) + ", beyond the file's"));
+  e.bytes = test::read_file(test::tiny_mnm("tied", "q8"));  // ends with a norm of 96 bytes
+  e.bytes.resize(e.bytes.size() - 32);
+  e.set<uint64_t>(16, e.bytes.size()).set<uint64_t>(80, e.bytes.size() - e.data_offset()).rehash();
+  EXPECT_TRUE(
+      says(load_message(e.bytes), "the padding after tensor out_norm ends at " + std::to_string(e.bytes.size() + 32) + ", beyond"));
+}
+
 TEST(Load, EveryByteOfTheFrontIsCovered) {
   // any single changed byte of header, table, metadata and their padding is noticed, checksums left as they were
   const size_t front = MnmEdit{tiny()}.data_offset();

@@ -138,6 +138,49 @@ TEST(Writer, PlacesThatCannotBeWritten) {
       ::testing::ExitedWithCode(0), "");
 }
 
+TEST(Writer, PlansThatAFileCannotHold) {
+  const fs::path dir = fresh_folder("plans");
+  const ModelSource s = tiny_source();
+  const auto message = [&](const std::vector<TensorPlan>& plan) {
+    return message_of([&] { const MnmWriter w((dir / "m.mnm").string(), s.shape, s.meta, plan); });
+  };
+  EXPECT_TRUE(says(message({{"", TType::f32, 1, 1}}), "cannot hold a tensor named \"\""));
+  EXPECT_TRUE(says(message({{std::string(64, 'n'), TType::f32, 1, 1}}), "cannot hold a tensor named \"nnn"));
+  EXPECT_EQ(message({{std::string(63, 'n'), TType::f32, 1, 1}}), "");
+  const TensorPlan half{"a", TType::f32, 1u << 30, uint64_t{1} << 29};
+  EXPECT_TRUE(says(message({half, half, half, half}), "m.mnm: the model does not fit in a file"));
+  const ModelSource none = tiny_source();
+  MnmWriter w((dir / "m.mnm").string(), none.shape, none.meta, {{"a", TType::vec, 1, 4}});
+  const float x[5] = {};
+  EXPECT_THROW(w.tensor(x, sizeof x), std::logic_error);
+  EXPECT_THROW(w.set("source.hash", 1), std::logic_error);  // never planned
+  EXPECT_THROW(w.set("family", 1), std::logic_error);       // not a number
+}
+
+// The disk's late errors: those of syncing, and of the last renaming.
+TEST(Writer, LateErrors) {
+  const fs::path dir = fresh_folder("late"), out = dir / "m.mnm";
+  {
+    OutFile f(out.string());
+    for (const auto& fd : fs::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      if (fs::read_symlink(fd.path(), gone) == f.temporary()) {
+        close(std::stoi(fd.path().filename().string()));
+        break;
+      }
+    }
+    EXPECT_TRUE(says(message_of([&] { f.sync(); }), "m.mnm: cannot write: Bad file descriptor"));
+  }
+  EXPECT_TRUE(fs::is_empty(dir));
+  {
+    OutFile f(out.string());
+    f.write(0, "x", 1);
+    fs::create_directory(out);
+    EXPECT_TRUE(says(message_of([&] { f.commit(); }), "m.mnm: cannot give the finished file its name: Is a directory"));
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir), {}), 1);
+}
+
 TEST(Writer, ASymbolicLinkStays) {
   const fs::path dir = fresh_folder("link");
   test::write_file(dir / "real", "old");
