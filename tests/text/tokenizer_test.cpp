@@ -173,6 +173,10 @@ TEST(Tokenizer, GapsAreWords) {
   words.clear();
   Splitter("b*").split("ab", [&](std::string_view w) { words.emplace_back(w); });
   EXPECT_EQ(words, (std::vector<std::string>{"a", "b"}));
+  words.clear();
+  // Classes are Unicode's, whatever the letters of the pattern are.
+  Splitter("\\d+").split("x\u0663\u0664y", [&](std::string_view w) { words.emplace_back(w); });
+  EXPECT_EQ(words, (std::vector<std::string>{"x", "\u0663\u0664", "y"}));
 }
 
 TEST(Tokenizer, WhiteSpaceIsUnicodes) {
