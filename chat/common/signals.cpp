@@ -36,7 +36,7 @@ void signals_install() {
   struct sigaction act {};
   act.sa_handler = on_signal;
   sigemptyset(&act.sa_mask);
-  act.sa_flags = 0;  // not SA_RESTART: a read at the prompt must return
+  act.sa_flags = 0;  // not SA_RESTART: opening a pipe that nobody writes must return
   for (const int sig : {SIGINT, SIGTERM}) {
     struct sigaction old {};
     // A shell's background job starts with SIGINT ignored; that stays.

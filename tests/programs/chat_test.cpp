@@ -199,7 +199,7 @@ TEST(Chat, RawContinuesTheText) {
 }
 
 TEST(Chat, AModelWithoutATemplateCompletes) {
-  const std::string path = pocket_with("plain.mnm", [](std::string_view k) { return k != key::chat_template; });
+  const std::string path = pocket_with("plain.mnm", [](std::string_view k, MetaValue&) { return k != key::chat_template; });
   const Ran r = chat({path, "-p", "Once upon a", "--max", "4", "--temp", "0"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.err.find("completion mode"), std::string::npos) << r.err;
@@ -211,7 +211,7 @@ TEST(Chat, AModelWithoutATemplateCompletes) {
 
 TEST(Chat, AModelWithoutATokenizerTakesIds) {
   const std::string path =
-      pocket_with("bare.mnm", [](std::string_view k) { return !k.starts_with("tok.") && k != key::chat_template; });
+      pocket_with("bare.mnm", [](std::string_view k, MetaValue&) { return !k.starts_with("tok.") && k != key::chat_template; });
   const Ran r = chat({path, "--ids", "2043,2044,42", "--max", "3", "--temp", "0", "--quiet"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(std::count(r.out.begin(), r.out.end(), ','), 2) << r.out;

@@ -10,6 +10,7 @@
 #include "model/model.h"
 #include "programs.h"
 #include "support/data.h"
+#include "text/tokenizer.h"
 #include "text/utf8.h"
 
 namespace nyb::test {
@@ -98,6 +99,23 @@ TEST(Streaming, WholeCharactersAndTheSameAsJson) {
   const Ran streamed = chat(base), whole = chat(js);
   EXPECT_TRUE(utf8_valid(streamed.out));
   EXPECT_EQ(streamed.out, json::parse(whole.out)["text"].get<std::string>() + "\n");
+}
+
+// Whatever the last token leaves half is written as U+FFFD: the text is that of all the bytes.
+TEST(Streaming, WhatIsPendingAtTheEndComesOut) {
+  const auto model = eng_load(pocket_model());
+  const auto tok = Tokenizer::from_meta(model->meta);
+  int cut = 0;
+  for (int max = 1; max <= 40; ++max) {
+    const json j = json::parse(chat({"-p", "x", "--raw", "--temp", "1000", "--top-k", "0", "--top-p", "1", "--seed", "4", "--quiet",
+                                     "--json", "--max", std::to_string(max)})
+                                   .out);
+    Utf8Stream stream;
+    const std::string whole = stream.push(tok->decode(j["ids"].get<std::vector<int32_t>>())), rest = stream.flush();
+    EXPECT_EQ(j["text"], whole + rest) << max;
+    cut += !rest.empty();
+  }
+  EXPECT_GT(cut, 0) << "no reply ended within a character: the test shows nothing";
 }
 
 TEST(Logits, EveryPosition) {
@@ -217,6 +235,21 @@ TEST(Eval, OnlyTheAssistantIsScored) {
   EXPECT_EQ(a["targets"], b["targets"]);
   EXPECT_LE(a["targets"], 5);
   EXPECT_GE(a["targets"], 2);
+}
+
+TEST(Eval, WhatTheTemplateAddsAfterTheEndIsNotScored) {
+  // the frame of other models: a newline after each end token
+  const std::string path = pocket_with("newline.mnm", [](std::string_view k, MetaValue& v) {
+    if (k != key::chat_template) return true;
+    auto& jinja = std::get<std::string>(v);
+    const std::string end = "'<|end|>'";
+    jinja.replace(jinja.find(end), end.size(), "'<|end|>\\n'");
+    return true;
+  });
+  const std::string held = (pocket_dir() / "heldout.jsonl").string();
+  const json j = json::parse(chat({path, "--eval", held, "--json"}).out), plain = json::parse(chat({"--eval", held, "--json"}).out);
+  EXPECT_GT(j["tokens"], plain["tokens"]) << "the newlines are there";
+  EXPECT_EQ(j["targets"], plain["targets"]);
 }
 
 TEST(Eval, WhatIsWrongIsNamed) {

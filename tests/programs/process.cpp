@@ -35,7 +35,7 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 }
 
 void fresh_signals() {
-  for (const int sig : {SIGINT, SIGTERM, SIGPIPE}) signal(sig, SIG_DFL);
+  for (const int sig : {SIGINT, SIGTERM, SIGPIPE}) ::signal(sig, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -74,7 +74,7 @@ Ran run(const Args& argv, const RunOptions& o) {
   }
   const std::vector<std::string> env = environment(o.env, o.bare_env);
   const std::vector<char*> args = pointers(argv), envp = pointers(env);
-  signal(SIGPIPE, SIG_IGN);  // a program may end before it has read its input
+  ::signal(SIGPIPE, SIG_IGN);  // a program may end before it has read its input
   const pid_t pid = fork();
   if (pid == 0) {
     fresh_signals();
@@ -174,6 +174,8 @@ Pty::~Pty() {
 void Pty::type(const std::string& text) {
   if (write(master_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) ADD_FAILURE() << "cannot type";
 }
+
+void Pty::signal(int number) { kill(pid_, number); }
 
 bool Pty::pump(int ms) {
   if (master_ < 0 && out_ < 0) return false;

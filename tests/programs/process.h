@@ -39,6 +39,7 @@ class Pty {
   explicit Pty(const Args& argv, const std::vector<std::string>& env = {}, bool stdout_piped = false);
   ~Pty();  // kills what still runs
   void type(const std::string& text);
+  void signal(int number);
   // Reads until the program's words from the last wait on hold `text`; false when it does not come.
   bool wait(const std::string& text, std::chrono::seconds limit = std::chrono::seconds(60));
   bool more(size_t bytes);  // reads until that many more have come; false when they do not

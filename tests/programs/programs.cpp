@@ -15,11 +15,13 @@ Ran chat(const Args& args, const RunOptions& o) {
   return run(all, o);
 }
 
-std::string pocket_with(const std::string& name, bool (*keep)(std::string_view)) {
+std::string pocket_with(const std::string& name, const std::function<bool(std::string_view, MetaValue&)>& edit) {
   const auto m = eng_load(pocket_model());
   Meta meta;
-  for (const auto& [k, e] : m->meta.entries())
-    if (keep(k)) meta.set(k, e.value, e.required);
+  for (const auto& [k, e] : m->meta.entries()) {
+    MetaValue value = e.value;
+    if (edit(k, value)) meta.set(k, value, e.required);
+  }
   std::vector<TensorPlan> plan;
   for (const Tensor& t : m->tensors) plan.push_back({t.name, t.type, t.rows, t.cols});
   const std::string path = (tmp_dir() / name).string();

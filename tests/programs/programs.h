@@ -1,7 +1,8 @@
 // programs.h - the built programs, and model files made for their tests.
 #pragma once
-#include <initializer_list>
+#include <functional>
 #include <string>
+#include <string_view>
 #include "model/meta.h"
 #include "process.h"
 
@@ -13,8 +14,9 @@ std::string pocket_model();                    // the built-in model
 // chat with these arguments; stdin is empty unless o says otherwise.
 Ran chat(const Args& args, const RunOptions& o = {});
 
-// Pocket's weights under changed metadata. `keep` says which keys stay. Returns the path of a file of this test process.
-std::string pocket_with(const std::string& name, bool (*keep)(std::string_view key));
+// Pocket's weights under changed metadata: `edit` may change a value, and says whether the key stays. Returns the path of a
+// file of this test process.
+std::string pocket_with(const std::string& name, const std::function<bool(std::string_view key, MetaValue& value)>& edit);
 
 std::string fingerprint_of(const std::string& err);  // of the line that --fingerprint prints
 

@@ -1,5 +1,6 @@
 // terminal_test.cpp - how chat behaves at a terminal, when it is interrupted, and where there is none.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <csignal>
 #include "programs.h"
 #include "support/data.h"
@@ -131,6 +132,21 @@ TEST(Terminal, AnErrorDoesNotEndTheConversation) {
   ASSERT_TRUE(t.wait("> ")) << t.seen;
   t.type("\x04");
   EXPECT_EQ(t.finish(), 0);
+}
+
+TEST(Interrupt, BeingToldToEndLeavesTheConversation) {
+  Pty t(chat_args(kSlow));
+  ASSERT_TRUE(t.wait("> "));
+  t.type("Tell me a story\n");
+  ASSERT_TRUE(t.more(20)) << t.seen;
+  t.signal(SIGTERM);
+  EXPECT_EQ(t.finish(), 130) << t.seen;
+}
+
+TEST(Interrupt, WhileAPipeIsOpened) {
+  const std::string fifo = (tmp_dir() / "nobody-writes").string();
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(chat({"-f", fifo}, {.interrupt_after = milliseconds(200)}).code, 130);
 }
 
 TEST(Interrupt, WhileTheMessageIsRead) {
