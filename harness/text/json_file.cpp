@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "kern/error.h"
+#include "model/json.h"
 
 namespace nyb {
 namespace {
@@ -40,14 +41,7 @@ std::optional<std::string> text_file(const std::string& path) {
 std::optional<json> json_file(const std::string& path) {
   const auto text = text_file(path);
   if (!text) return std::nullopt;
-  try {
-    return json::parse(*text, [&path](int depth, json::parse_event_t, json&) {
-      if (depth > max_depth) throw Error(fmt::format("{} is nested more than {} deep", path, max_depth));
-      return true;
-    });
-  } catch (const json::parse_error& e) {
-    throw Error(fmt::format("{} is not valid JSON at byte {}", path, e.byte));
-  } catch (const json::exception& e) { throw Error(fmt::format("{} cannot be read as JSON: {}", path, e.what())); }
+  return json_strict({reinterpret_cast<const uint8_t*>(text->data()), text->size()}, path, max_depth);
 }
 
 void JsonView::fail(std::string_view what) const { throw Error(fmt::format("{} {}", name_, what)); }

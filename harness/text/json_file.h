@@ -39,8 +39,8 @@ class JsonView {
 // The bytes of a file; nullopt when there is no such file. Throws Error: not a regular file, unreadable, above 256 MiB.
 std::optional<std::string> text_file(const std::string& path);
 
-// The parsed file; nullopt when there is no such file. Throws Error as text_file does, and: not JSON (with the byte),
-// nested more than 64 deep.
+// The parsed file; nullopt when there is no such file. Throws Error as text_file and json_strict (model/json.h) do: not JSON,
+// nested more than 64 deep, a key twice in one object.
 std::optional<nlohmann::json> json_file(const std::string& path);
 
 }  // namespace nyb

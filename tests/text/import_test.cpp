@@ -304,6 +304,10 @@ TEST(Import, FilesThatAreNone) {
                }),
                {"tokenizer.json", "JSON", "byte"});
   expect_holds(error_of([] { imported(folder_with({{"tokenizer.json", "{} x"}})); }), {"tokenizer.json", "JSON", "byte 4"});
+  expect_holds(error_of([] {
+                 imported(folder_with({{"tokenizer.json", R"({"model": {"vocab": {"a": 1, "a": 2}}})"}}));
+               }),
+               {"tokenizer.json", "the key \"a\" is there twice"});
   for (const char* open : {"[", "{\"a\":"}) {
     std::string deep;
     for (int i = 0; i < 200000; ++i) deep += open;
