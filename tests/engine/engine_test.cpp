@@ -168,7 +168,7 @@ TEST(Engine, CutsBackWithoutIds) {
   eng_step(e, {}, 5, {});
   EXPECT_EQ(e.filled(), 5u);
   EXPECT_THROW(eng_step(e, std::span(ids).last(1), 11, {}), Error);
-  EXPECT_TRUE(same(every_logit(e, std::span(ids).last(7), 5), std::span(want).subspan(5 * 61)));
+  EXPECT_TRUE(same(every_logit(e, std::span(ids).last(7), 5), std::span(want).subspan(size_t{5} * 61)));
 }
 
 // Where in a model a value first is too large, and what is said of it.
@@ -221,7 +221,7 @@ TEST(Engine, NamesLayerAndStageOfWhatIsNotFinite) {
 
 TEST(Engine, NamesThePositionAndGoesOnFromBeforeIt) {
   Weights w = random_weights(small_shape(), false, 13);
-  for (size_t i = 0; i < 48; i++) w.at.at("embed")[13 * 48 + i] = 1e25f;  // token 13 cannot be run
+  for (size_t i = 0; i < 48; i++) w.at.at("embed")[size_t{13} * 48 + i] = 1e25f;  // token 13 cannot be run
   const auto m = make_model(w, all(TType::f32));
   std::vector<int32_t> ids(15, 3);
   for (size_t i = 0; i < ids.size(); i++) ids[i] = static_cast<int32_t>(i % 11);
@@ -232,7 +232,7 @@ TEST(Engine, NamesThePositionAndGoesOnFromBeforeIt) {
   bad[9] = bad[12] = 13;
   expect_words(error_of([&] { eng_step(e, std::span(bad).subspan(6), 6, {}); }), {"layer 0", "position 9"});
   EXPECT_EQ(e.filled(), 6u);
-  EXPECT_TRUE(same(every_logit(e, std::span(ids).subspan(6), 6), std::span(want).subspan(6 * 61)));
+  EXPECT_TRUE(same(every_logit(e, std::span(ids).subspan(6), 6), std::span(want).subspan(size_t{6} * 61)));
 }
 
 TEST(Engine, NamesTheLayerWhoseKeysOrValuesDoNotFitF16) {
@@ -280,7 +280,7 @@ TEST(Engine, StopsWhenCancelled) {
   EXPECT_THROW(eng_step(e, std::span(ids).subspan(10), 10, {}), Cancelled);
   EXPECT_EQ(e.filled(), 10u);
   cancel = false;
-  EXPECT_TRUE(same(every_logit(e, std::span(ids).subspan(10), 10), std::span(want).subspan(10 * 61)));
+  EXPECT_TRUE(same(every_logit(e, std::span(ids).subspan(10), 10), std::span(want).subspan(size_t{10} * 61)));
   // from another thread, at whatever moment
   for (int i = 0; i < 20; i++) {
     std::thread other([&, i] {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -79,7 +80,7 @@ void expect_same(const std::vector<float>& is, const std::vector<float>& want, s
   ASSERT_EQ(is.size(), want.size());
   if (std::memcmp(is.data(), want.data(), is.size() * sizeof(float)) == 0) return;
   for (size_t i = 0; i < is.size(); i++)
-    ASSERT_EQ(std::memcmp(&is[i], &want[i], sizeof(float)), 0)
+    ASSERT_EQ(std::bit_cast<uint32_t>(is[i]), std::bit_cast<uint32_t>(want[i]))
         << "position " << i / vocab << ", token " << i % vocab << ": " << is[i] << " where the reference has " << want[i];
 }
 

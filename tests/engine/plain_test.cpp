@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <map>
 
 #include "engine/engine.h"
@@ -214,8 +214,9 @@ void expect_plain(const Weights& w, TType type, size_t tokens) {
       Vec is(want.size());
       eng_step(e, ids, 0, is);
       for (size_t i = 0; i < is.size(); i++)
-        ASSERT_EQ(std::memcmp(&is[i], &want[i], sizeof(float)), 0) << path_name(path) << ", " << kv_name(kv) << " cache, position "
-                                                                   << i / w.shape.vocab << ": " << is[i] << " and not " << want[i];
+        ASSERT_EQ(std::bit_cast<uint32_t>(is[i]), std::bit_cast<uint32_t>(want[i]))
+            << path_name(path) << ", " << kv_name(kv) << " cache, position " << i / w.shape.vocab << ": " << is[i] << " and not "
+            << want[i];
     }
   }
 }

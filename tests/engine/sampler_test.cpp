@@ -51,6 +51,7 @@ struct PlainSampler {
 
   int32_t pick(std::vector<float> l) {
     std::vector<uint32_t> ids;
+    ids.reserve(l.size());
     for (size_t i = 0; i < l.size(); i++)
       if (std::isfinite(l[i])) ids.push_back(static_cast<uint32_t>(i));
     std::stable_sort(ids.begin(), ids.end(), [&](uint32_t a, uint32_t b) { return l[a] > l[b]; });
@@ -68,6 +69,7 @@ struct PlainSampler {
     const float least = p.min_p * e[ids[0]];
     ids.erase(std::find_if(ids.begin(), ids.end(), [&](uint32_t i) { return e[i] < least; }), ids.end());
     std::vector<float> c;
+    c.reserve(ids.size());
     float sum = 0;
     for (const uint32_t i : ids) c.push_back(sum += e[i]);
     if (p.top_p < 1) {
