@@ -89,7 +89,7 @@ TEST_P(RoundTrip, EveryTensorComesBack) {
     EXPECT_EQ(m->shape.ffn, 20u);
     EXPECT_EQ(m->shape.vocab, 19u);
     EXPECT_EQ(m->shape.ctx, 16u);
-    const uint64_t matrices = 2 * (12 * 24 + 6 * 24 + 6 * 24 + 24 * 12 + 3 * 20 * 24);
+    const uint64_t dim = 24, matrices = 2 * dim * (12 + 6 + 6 + 12 + 3 * 20);
     EXPECT_EQ(m->shape.params, 19 * 24 * (tied ? 1 : 2) + 5 * 24 + matrices);
     EXPECT_EQ(report.params, m->shape.params);
     EXPECT_EQ(m->shape.norm_eps, 1e-5f);
@@ -120,7 +120,7 @@ TEST_P(RoundTrip, EveryTensorComesBack) {
            {std::pair(t.attn_norm, "input_layernorm.weight"), std::pair(t.ffn_norm, "post_attention_layernorm.weight")}) {
         const auto w = source_values(f, p + name);
         ASSERT_EQ(norm->type, TType::vec);
-        EXPECT_EQ(std::memcmp(norm->vec(), w.data(), 96), 0);
+        EXPECT_EQ(std::vector<float>(norm->vec(), norm->vec() + 24), w);
       }
       // what one par_for runs together lies together
       EXPECT_EQ(t.q + 1, t.k);
@@ -181,7 +181,7 @@ TEST(Convert, NotFiniteIsNamed) {
   for (const float bad : {std::nanf(""), std::numeric_limits<float>::infinity()}) {
     for (const TType type : {TType::f32, TType::q8, TType::q4}) {
       HfFolder f = test::tiny_model();
-      std::memcpy(f.at("model.layers.1.mlp.up_proj.weight").bytes.data() + 4 * (24 * 3 + 5), &bad, 4);
+      std::memcpy(f.at("model.layers.1.mlp.up_proj.weight").bytes.data() + 4 * size_t{24 * 3 + 5}, &bad, 4);
       const std::string out = out_path("nan");
       const std::string m = message_of([&] { make(f.write("nan-hf"), out, type, type); });
       EXPECT_TRUE(says(m, "weight 77 of tensor model.layers.1.mlp.up_proj.weight (row 3, column 5) is not a finite number"));
@@ -198,8 +198,8 @@ TEST(Convert, KeptInInt8) {
   HfFolder f = test::tiny_model();
   auto& t = f.at("model.layers.0.self_attn.k_proj.weight");
   const float huge = 1e6f;
-  std::memcpy(t.bytes.data() + 4 * (24 * 2 + 7), &huge, 4);
-  std::vector<float> small(24 * 12);
+  std::memcpy(t.bytes.data() + 4 * size_t{24 * 2 + 7}, &huge, 4);
+  std::vector<float> small(size_t{24} * 12);
   for (size_t i = 0; i < small.size(); i++) small[i] = 1e-6f * static_cast<float>(i % 7);
   f.at("model.layers.1.self_attn.q_proj.weight").bytes = test::dtype_bytes("F32", small);
   const ConvertReport r = make(f.write("kept-hf"), out_path("kept"), TType::q4, TType::q4);
@@ -222,7 +222,7 @@ TEST(Convert, KeptInInt8) {
 
 TEST(Convert, VanishingRowsAreReported) {
   HfFolder f = test::tiny_model();
-  std::vector<float> w = test::plain_values(24 * 12, 3);
+  std::vector<float> w = test::plain_values(size_t{24} * 12, 3);
   for (size_t i = 0; i < 24; i++) w[24 + i] = 1e-38f;
   f.at("model.layers.0.self_attn.q_proj.weight").bytes = test::dtype_bytes("F32", w);
   const ConvertReport r = make(f.write("vanish-hf"), out_path("vanish"), TType::q8, TType::q8);

@@ -76,7 +76,7 @@ fs::path write_file(const fs::path& p, const std::string& bytes) {
 }
 
 fs::path HfFolder::write(const std::string& folder, int shards) const {
-  const fs::path dir = tmp_dir() / folder;
+  fs::path dir = tmp_dir() / folder;
   fs::remove_all(dir);
   write_file(dir / "config.json", config.dump(1));
   if (shards == 1) {
@@ -142,7 +142,7 @@ HfFolder tiny_model(const std::string& dtype, bool tied) {
 fs::path tiny_mnm(const std::string& name, const std::string& type, const std::string& head, bool tied) {
   const auto parse = [](const std::string& s) { return s == "f32" ? TType::f32 : s == "q4" ? TType::q4 : TType::q8; };
   const fs::path dir = tiny_model("F32", tied).write(name + "-hf");
-  const fs::path out = tmp_dir() / (name + ".mnm");
+  fs::path out = tmp_dir() / (name + ".mnm");
   ConvertOptions o;
   o.type = parse(type);
   o.head = parse(head.empty() ? type : head);

@@ -17,6 +17,8 @@ namespace nyb {
 namespace {
 namespace fs = std::filesystem;
 
+constexpr size_t kBytes = size_t{3} * 4096;
+
 int touch_all(const uint8_t* p, uint64_t n) {
   const volatile uint8_t* v = p;
   int sum = 0;
@@ -42,21 +44,22 @@ TEST(MapGuard, AModelThatShrinks) {
 
 TEST(MapGuard, EveryMappingIsKnown) {
   std::vector<MappedFile> files;
-  for (int i = 0; i < 20; i++) files.emplace_back(file_of("many-" + std::to_string(i), 3 * 4096).string());
+  files.reserve(20);
+  for (int i = 0; i < 20; i++) files.emplace_back(file_of("many-" + std::to_string(i), kBytes).string());
   for (const int i : {0, 7, 19}) {
     EXPECT_EXIT(
         {
           if (truncate(files[static_cast<size_t>(i)].path().c_str(), 4096) != 0) _exit(8);
-          _exit(touch_all(files[static_cast<size_t>(i)].data(), 3 * 4096) == 0 ? 9 : 10);
+          _exit(touch_all(files[static_cast<size_t>(i)].data(), kBytes) == 0 ? 9 : 10);
         },
         ::testing::ExitedWithCode(1), "many-" + std::to_string(i) + ": the file became shorter");
-    file_of("many-" + std::to_string(i), 3 * 4096);
+    file_of("many-" + std::to_string(i), kBytes);
   }
 }
 
 // One that is gone is not blamed for a fault at the place where it was.
 TEST(MapGuard, UnmappedIsForgotten) {
-  const fs::path p = file_of("plain", 3 * 4096);
+  const fs::path p = file_of("plain", kBytes);
   EXPECT_EXIT(
       {
         signal(SIGBUS, SIG_DFL);  // a sanitizer has a handler of its own
@@ -67,17 +70,16 @@ TEST(MapGuard, UnmappedIsForgotten) {
         }
         // something else's mapping at the same place, whose file shrinks
         const int fd = fileno(fopen(p.c_str(), "r+"));
-        const auto* q =
-            static_cast<const uint8_t*>(mmap(const_cast<void*>(was), 3 * 4096, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0));
+        const auto* q = static_cast<const uint8_t*>(mmap(const_cast<void*>(was), kBytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0));
         if (q != was || ftruncate(fd, 0) != 0) _exit(8);
-        _exit(touch_all(q, 3 * 4096) == 0 ? 9 : 10);
+        _exit(touch_all(q, kBytes) == 0 ? 9 : 10);
       },
       ::testing::KilledBySignal(SIGBUS), "");
 }
 
 // A handler that was there before gets the faults of others.
 TEST(MapGuard, TheEarlierHandlerIsCalled) {
-  const fs::path p = file_of("other", 2 * 4096);
+  const fs::path p = file_of("other", kBytes);
   EXPECT_EXIT(
       {
         signal(SIGBUS, SIG_DFL);  // as a process that has mapped nothing yet

@@ -77,7 +77,7 @@ TEST(Quantizers, NormalValuesAreNormal) {
 
 // A model converted today and next year, here and elsewhere, is the same file: these are the hashes of the panels.
 TEST(Quantizers, SameBytesForEver) {
-  const std::vector<float> w = normal_values(16 * 100, 11);
+  const std::vector<float> w = normal_values(size_t{16} * 100, 11);
   const auto hash = [&](TType type, bool fit) {
     std::vector<uint8_t> panel(panel_bytes(type, 100) + 64);
     float scales[16] = {};
@@ -93,7 +93,7 @@ TEST(Quantizers, SameBytesForEver) {
 
 // Fitted is at least as good as max/7 in every single group, of any kind.
 TEST(Quantizers, FittedIsNeverWorse) {
-  const std::vector<float> v = normal_values(32 * 2000, 5);
+  const std::vector<float> v = normal_values(size_t{32} * 2000, 5);
   const auto error = [](const float* w, uint16_t s, const int8_t* q) {
     double e = 0;
     for (size_t i = 0; i < 32; i++) e += std::pow(static_cast<double>(w[i]) - static_cast<double>(f16_to_f32(s)) * q[i], 2);

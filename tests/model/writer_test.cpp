@@ -25,7 +25,7 @@ using test::message_of;
 using test::says;
 
 fs::path fresh_folder(const std::string& name) {
-  const fs::path p = test::tmp_dir() / name;
+  fs::path p = test::tmp_dir() / name;
   fs::remove_all(p);
   fs::create_directories(p);
   return p;
@@ -269,7 +269,7 @@ TEST(Writer, BeyondFourGiB) {
     f.write(0, head.data(), head.size());
     f.write(kHeaderBytes, (table + meta).data(), table.size() + meta.size());
     const float v = 1.5f;
-    f.write(down + 19 * 64 + 3 * 4, &v, 4);                                             // row 3, column 19
+    f.write(down + uint64_t{19} * 64 + 12, &v, 4);                                      // row 3, column 19
     f.write(h.data_offset + (uint64_t{s.shape.vocab} / 16 * 24 - 1) * 64 + 60, &v, 4);  // the embedding's last value
     f.write(next - 1, "", 1);
     f.commit();

@@ -58,7 +58,7 @@ Ran run(const std::vector<std::string>& args, const std::function<void()>& in_ch
 }
 
 fs::path fresh(const std::string& name) {
-  const fs::path p = test::tmp_dir() / name;
+  fs::path p = test::tmp_dir() / name;
   fs::remove_all(p);
   fs::create_directories(p);
   return p;
