@@ -7,19 +7,14 @@
 #include <cstring>
 #include <fstream>
 #include "kern/error.h"
+#include "kern/splitmix.h"
 
 namespace nyb {
 namespace {
 
-// splitmix64
 struct Random {
   uint64_t state;
-  uint64_t next() {
-    uint64_t z = (state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
+  uint64_t next() { return splitmix64(state); }
   float unit() { return static_cast<float>(static_cast<int32_t>(next() >> 40) - (1 << 23)) * 0x1p-23f; }  // -1..1
 };
 

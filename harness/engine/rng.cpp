@@ -1,15 +1,9 @@
-// rng.cpp - xoshiro256** and splitmix64 (Blackman and Vigna's, public domain), as numerics.md fixes them.
+// rng.cpp - xoshiro256** (Blackman and Vigna's, public domain), seeded as numerics.md fixes it.
 #include "engine/sampler.h"
+#include "kern/splitmix.h"
 
 namespace nyb {
 namespace {
-
-uint64_t splitmix64(uint64_t& x) {
-  uint64_t z = x += 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
 
 uint64_t rotl(uint64_t x, int k) { return x << k | x >> (64 - k); }
 

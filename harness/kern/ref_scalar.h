@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include "kern/round.h"
 
 namespace nyb::ref {
 
@@ -33,12 +34,6 @@ inline float fma_once(float a, float b, float c) {
   constexpr uint64_t least_normal = uint64_t{1023 - 126} << 52;
   if ((bits & 0x7fffffffffffffffu) >= least_normal && (bits & 0x1fffffffu) != 0x10000000u) return static_cast<float>(s);
   return fma_odd(a, b, c);
-}
-
-// Nearest integer, ties to even, for |x| < 2^22: at 1.5 * 2^23 the spacing of floats is 1, so the addition rounds.
-inline float nearest_even(float x) {
-  constexpr float magic = 12582912.0f;
-  return (x + magic) - magic;
 }
 
 // e^x; see docs/numerics.md, "exp8", for the range and the error.

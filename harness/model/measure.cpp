@@ -3,17 +3,11 @@
 #include "kern/dmath.h"
 #include "kern/f16.h"
 #include "kern/ref.h"
+#include "kern/splitmix.h"
 #include "model/bytes.h"
 
 namespace nyb {
 namespace {
-
-uint64_t splitmix64(uint64_t& s) {
-  uint64_t z = s += 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
 
 // within (0, 1)
 double uniform(uint64_t& s) { return (static_cast<double>(splitmix64(s) >> 12) + 0.5) * 0x1p-52; }

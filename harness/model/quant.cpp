@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kern/f16.h"
+#include "kern/round.h"
 
 namespace nyb {
 namespace {
@@ -33,10 +33,7 @@ float quant_row_q8(const float* w, size_t n, int8_t* q) {
     return 0;
   }
   for (size_t i = 0; i < n; i++) {
-    // adding and taking away 1.5 * 2^23 rounds to an integer, nearest even, in two float operations; |w / scale| < 127.01
-    const float x = w[i] / scale;
-    const float r = (x + 12582912.0f) - 12582912.0f;
-    q[i] = static_cast<int8_t>(static_cast<int>(r));
+    q[i] = static_cast<int8_t>(static_cast<int>(nearest_even(w[i] / scale)));  // |w / scale| < 127.01
   }
   return scale;
 }

@@ -1,9 +1,10 @@
-// The search for an int4 group's scale.
+// quant_q4.cpp - the search for an int4 group's scale.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "kern/f16.h"
+#include "kern/round.h"
 #include "model/quant.h"
 
 namespace nyb {
@@ -17,7 +18,7 @@ constexpr float kFirstEnd = 6.5f, kEndStep = 0.25f;
 // nearest-even(x) within -8..7
 int8_t to_nibble(float x) {
   x = std::min(std::max(x, -8.0f), 7.0f);
-  return static_cast<int8_t>(static_cast<int>((x + 12582912.0f) - 12582912.0f));
+  return static_cast<int8_t>(static_cast<int>(nearest_even(x)));
 }
 
 struct Candidate {
