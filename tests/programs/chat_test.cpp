@@ -12,7 +12,7 @@ constexpr const char* kInt4 =
     "accuracy.\n";
 
 std::string file_with(const std::string& name, const std::string& text) {
-  const std::string path = (tmp_dir() / name).string();
+  std::string path = (tmp_dir() / name).string();
   std::ofstream(path, std::ios::binary) << text;
   return path;
 }
@@ -23,7 +23,7 @@ TEST(Chat, AnswersAndStops) {
   EXPECT_EQ(r.out, kInt4);
   EXPECT_NE(r.err.find("4.95M parameters, q8, 5.1 MB; kernel "), std::string::npos) << r.err;
   EXPECT_NE(r.err.find(" of 512; seed "), std::string::npos) << r.err;
-  EXPECT_EQ(r.err.find("\033"), std::string::npos) << "colour outside a terminal";
+  EXPECT_EQ(r.err.find('\033'), std::string::npos) << "colour outside a terminal";
   EXPECT_EQ(r.err.find("> "), std::string::npos) << "a prompt outside a terminal";
 }
 

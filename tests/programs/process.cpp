@@ -29,6 +29,7 @@ std::vector<std::string> environment(const std::vector<std::string>& add, bool b
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> p;
+  p.reserve(words.size() + 1);
   for (const std::string& w : words) p.push_back(const_cast<char*>(w.c_str()));
   p.push_back(nullptr);
   return p;

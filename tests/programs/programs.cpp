@@ -24,7 +24,7 @@ std::string pocket_with(const std::string& name, const std::function<bool(std::s
   }
   std::vector<TensorPlan> plan;
   for (const Tensor& t : m->tensors) plan.push_back({t.name, t.type, t.rows, t.cols});
-  const std::string path = (tmp_dir() / name).string();
+  std::string path = (tmp_dir() / name).string();
   MnmWriter w(path, m->shape, meta, plan);
   for (const Tensor& t : m->tensors) w.tensor(t.data, t.bytes);
   w.finish();

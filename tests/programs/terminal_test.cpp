@@ -146,7 +146,7 @@ TEST(Interrupt, BeingToldToEndLeavesTheConversation) {
 TEST(Interrupt, WhileAPipeIsOpened) {
   const std::string fifo = (tmp_dir() / "nobody-writes").string();
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  EXPECT_EQ(chat({"-f", fifo}, {.interrupt_after = milliseconds(200)}).code, 130);
+  EXPECT_EQ(chat({"-f", fifo}, {.interrupt_after = milliseconds(200), .timeout = std::chrono::seconds(20)}).code, 130);
 }
 
 TEST(Interrupt, WhileTheMessageIsRead) {
@@ -210,7 +210,7 @@ TEST(Streams, ClosedOnes) {
 
 TEST(Streams, TheEnvironmentAndTheLocaleChangeNothing) {
   const Args a{"-p", "What is int4?", "--temp", "0.5", "--seed", "1", "--json", "--quiet"};
-  const auto lasting = [](std::string s) {
+  const auto lasting = [](const std::string& s) {
     return s.substr(0, s.find("\"prompt_seconds\"")) + s.substr(s.find("\"fingerprint\""));
   };
   const Ran plain = chat(a), bare = chat(a, {.bare_env = true});

@@ -70,7 +70,7 @@ TEST(Usage, WhatCannotBeDoneIsOne) {
   const fs::path fifo = tmp_dir() / "fifo", empty = tmp_dir() / "empty.mnm", cut = tmp_dir() / "cut.mnm",
                  text = tmp_dir() / "text.mnm";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
-  std::ofstream{empty};
+  std::ofstream(empty) << "";
   std::ofstream(cut, std::ios::binary) << read_file(pocket_model()).substr(0, 100000);
   std::ofstream(text) << std::string(10000, 'x');
   expect_sentence(chat({"/nowhere/m.mnm", "-p", "x"}), 1, "/nowhere/m.mnm");

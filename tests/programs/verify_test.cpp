@@ -1,6 +1,6 @@
 // verify_test.cpp - that --verify's comparison sees a wrong kernel: each kernel of the list, broken on purpose by one bit.
-#include "chat/verify.h"
 #include <gtest/gtest.h>
+#include "engine/self_check.h"
 #include "kern/ref.h"
 #include "programs.h"
 
@@ -34,14 +34,14 @@ void spoil_all(A... a) {
 
 TEST(Verify, EachBrokenKernelIsNamed) {
   const auto model = eng_load(pocket_model());
-  const VerifyShapes shapes = verify_shapes(*model);
+  const CheckShapes shapes = check_shapes(*model);
   const KernTable& good = kern_table(Path::ref);
-  EXPECT_TRUE(verify_path(good, good, shapes).empty());
-#define KERNEL(family, name, ...)                                                         \
-  {                                                                                       \
-    KernTable t = good;                                                                   \
-    t.name = broken_##name;                                                               \
-    EXPECT_EQ(verify_path(good, t, shapes), std::vector<std::string>{#name}) << "broken"; \
+  EXPECT_TRUE(self_check(good, shapes).empty());
+#define KERNEL(family, name, ...)                                                  \
+  {                                                                                \
+    KernTable t = good;                                                            \
+    t.name = broken_##name;                                                        \
+    EXPECT_EQ(self_check(t, shapes), std::vector<std::string>{#name}) << "broken"; \
   }
 #include "kern/kernels.def"
 #undef KERNEL
@@ -56,7 +56,7 @@ TEST(Verify, AWrongResultIsNamed) {
   KernTable t = kern_table(Path::ref);
   t.qx_vec = finite_after_all;
   t.softmax_num = wrong_sum;
-  EXPECT_EQ(verify_path(kern_table(Path::ref), t, verify_shapes(*model)), (std::vector<std::string>{"qx_vec", "softmax_num"}));
+  EXPECT_EQ(self_check(t, check_shapes(*model)), (std::vector<std::string>{"qx_vec", "softmax_num"}));
 }
 
 }  // namespace
