@@ -37,22 +37,23 @@ class Meta {
 
 // The keys that this version knows (a required key outside this list refuses the file).
 namespace key {
-inline constexpr char family[] = "family";                // str: "llama"
-inline constexpr char name[] = "name";                    // str: what to call the model
-inline constexpr char norm_eps[] = "norm.eps";            // f64
-inline constexpr char act[] = "act";                      // str: "silu"
-inline constexpr char attn_scale[] = "attn.scale";        // f64, rounded to f32 where used
-inline constexpr char rope_style[] = "rope.style";        // str: "half" (pairs i, i + rot/2)
-inline constexpr char rope_freqs[] = "rope.freqs";        // f64s: rot/2 frequencies
-inline constexpr char rope_factor[] = "rope.factor";      // f64, rounded to f32; on cosine and sine
-inline constexpr char tok_kind[] = "tok.kind";            // str: "bpe" (byte level); absent: no tokenizer
-inline constexpr char tok_tokens[] = "tok.tokens";        // strs: the bytes of each id (a special's are its name)
-inline constexpr char tok_merges[] = "tok.merges";        // u32s: triples left, right, result, best first
-inline constexpr char tok_pattern[] = "tok.pattern";      // str: the pre-tokenizer, a PCRE2 pattern
-inline constexpr char tok_specials[] = "tok.specials";    // u32s: ids that text never becomes
-inline constexpr char tok_bos[] = "tok.bos";              // u64; absent: the model has none
-inline constexpr char tok_add_bos[] = "tok.add_bos";      // u64: 0 or 1
-inline constexpr char tok_ends[] = "tok.ends";            // u32s: ids that end a reply
+inline constexpr char family[] = "family";              // str: "llama"
+inline constexpr char name[] = "name";                  // str: what to call the model
+inline constexpr char norm_eps[] = "norm.eps";          // f64
+inline constexpr char act[] = "act";                    // str: "silu"
+inline constexpr char attn_scale[] = "attn.scale";      // f64, rounded to f32 where used
+inline constexpr char rope_style[] = "rope.style";      // str: "half" (pairs i, i + rot/2)
+inline constexpr char rope_freqs[] = "rope.freqs";      // f64s: rot/2 frequencies
+inline constexpr char rope_factor[] = "rope.factor";    // f64, rounded to f32; on cosine and sine
+inline constexpr char tok_kind[] = "tok.kind";          // str: "bpe" (byte level); absent: no tokenizer
+inline constexpr char tok_tokens[] = "tok.tokens";      // strs: the bytes of each id (a special's are its name)
+inline constexpr char tok_merges[] = "tok.merges";      // u32s: triples left, right, result, best first
+inline constexpr char tok_pattern[] = "tok.pattern";    // str: the pre-tokenizer, a PCRE2 pattern
+inline constexpr char tok_unicode[] = "tok.unicode";    // str: the Unicode version whose classes the conversion saw in the pattern
+inline constexpr char tok_specials[] = "tok.specials";  // u32s: ids that text never becomes
+inline constexpr char tok_bos[] = "tok.bos";            // u64; absent: the model has none
+inline constexpr char tok_add_bos[] = "tok.add_bos";    // u64: 0 or 1
+inline constexpr char tok_ends[] = "tok.ends";          // u32s: ids that end a reply
 inline constexpr char chat_template[] = "chat.template";  // str: the source's own Jinja text; absent: completion mode
 inline constexpr char source_file[] = "source.file";      // str: what it was converted from (a file name, no path)
 inline constexpr char source_hash[] = "source.hash";      // u64: XXH3-64 over the source's tensor data

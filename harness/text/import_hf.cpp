@@ -11,6 +11,7 @@
 #include "text/byte_map.h"
 #include "text/json_file.h"
 #include "text/regex_import.h"
+#include "text/splitter.h"
 #include "text/template.h"
 #include "text/tokenizer.h"
 
@@ -296,6 +297,7 @@ class HfImport {
     out_.set(key::tok_tokens, tokens_, true);
     out_.set(key::tok_merges, merges_, true);
     out_.set(key::tok_pattern, pattern, true);
+    out_.set(key::tok_unicode, splitter_unicode());
     out_.set(key::tok_specials, std::vector<uint32_t>(specials_.begin(), specials_.end()), true);
     if (bos_) out_.set(key::tok_bos, uint64_t{*bos_}, true);
     out_.set(key::tok_add_bos, uint64_t{bos_ && add_bos_.value_or(false)}, true);

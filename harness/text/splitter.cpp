@@ -37,6 +37,12 @@ std::string error_text(int code) {
 
 }  // namespace
 
+std::string splitter_unicode() {
+  std::array<char, 32> text{};
+  pcre2_config(PCRE2_CONFIG_UNICODE_VERSION, text.data());
+  return text.data();
+}
+
 struct Splitter::Code {
   Owned<pcre2_code> pattern;
   bool jit = false;

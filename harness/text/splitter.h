@@ -7,7 +7,10 @@
 
 namespace nyb {
 
-// Unicode's properties are those of the PCRE2 library (its 10.42, that of Debian 12, has Unicode 14).
+// The Unicode version of the library's properties, "14.0.0" for PCRE2 10.42. Which characters are letters is part of the answer, so
+// a model file keeps the version that it was converted with (key::tok_unicode).
+std::string splitter_unicode();
+
 class Splitter {
  public:
   // A PCRE2 pattern, compiled for UTF-8 with Unicode's properties. Throws Error with the place that is wrong in it.

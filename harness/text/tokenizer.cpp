@@ -34,6 +34,7 @@ struct Tokenizer::Impl {
   std::optional<int32_t> bos;
   bool add_bos = false;
   std::vector<int32_t> ends;
+  std::string unicode;  // of the conversion
   std::unique_ptr<Bpe> bpe;
   std::unique_ptr<Splitter> splitter;
   std::unordered_map<std::string_view, int32_t> words;    // taken whole; empty for plain "bpe"
@@ -178,6 +179,7 @@ std::unique_ptr<Tokenizer> Tokenizer::from_meta(const Meta& meta) {
   impl.read_merges(meta, *kind == "bpe-words");
   try {
     impl.splitter = std::make_unique<Splitter>(meta.get<std::string>(key::tok_pattern));
+    if (const auto* version = meta.find<std::string>(key::tok_unicode)) impl.unicode = *version;
   } catch (const Error& e) { fail(key::tok_pattern, fmt::format("is no pattern: {}", e.what())); }
   return tok;
 }
@@ -223,5 +225,14 @@ std::optional<int32_t> Tokenizer::bos() const { return impl_->bos; }
 bool Tokenizer::add_bos() const { return impl_->add_bos; }
 const std::vector<int32_t>& Tokenizer::ends() const { return impl_->ends; }
 size_t Tokenizer::size() const { return impl_->tokens.size(); }
+
+std::string Tokenizer::unicode_note() const {
+  const std::string here = splitter_unicode();
+  if (impl_->unicode.empty() || impl_->unicode == here) return {};
+  return fmt::format(
+      "the model's file was converted with the letters of Unicode {}, this program has those of Unicode {}: texts with characters "
+      "new in between may give other tokens",
+      impl_->unicode, here);
+}
 
 }  // namespace nyb

@@ -36,6 +36,9 @@ class Tokenizer {
   bool add_bos() const;
   const std::vector<int32_t>& ends() const;
   size_t size() const;
+  // One sentence where this program's Unicode version is not the one that the file was converted with (new letters may then be cut
+  // otherwise); empty where they are the same or the file does not say.
+  std::string unicode_note() const;
 
  private:
   Tokenizer();
