@@ -1,10 +1,10 @@
+// model.cpp - loading: the checks in their order, then pointers into the map.
 #include "model/model.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
-#include <cfloat>
-#include <cmath>
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include "kern/error.h"
@@ -65,7 +65,8 @@ std::unique_ptr<Model> eng_load(const std::string& path) {
   try {
     m->map_ = std::make_unique<Model::Map>(path);
   } catch (const Error& e) {
-    if (std::filesystem::is_directory(path))
+    std::error_code ec;
+    if (std::filesystem::is_directory(path, ec))
       throw Error(path + ": this is a folder, not a model file; quantize makes an .mnm of a model's folder");
     throw;
   }
