@@ -142,7 +142,7 @@ TEST(BrokenKernels, GarbageAboveANarrowArgument) {
 }
 
 TEST(BrokenKernels, OpmaskTakenForAllOnes) {
-  if (!cannot_run(Path::avx512).empty()) GTEST_SKIP() << "avx512 not run: this CPU lacks " << cannot_run(Path::avx512);
+  if (!cannot_run(Path::avx512).empty()) GTEST_SKIP() << "this CPU lacks " << cannot_run(Path::avx512);
   for (const Abi abi : {Abi::sysv, Abi::win64}) {
     const void* fn = abi == Abi::sysv ? address(nyb_broken_opmask_avx512) : address(nyb_broken_opmask_avx512_ms);
     KernRun run({"opmask", "broken", abi, fn, false}, 5);
