@@ -116,7 +116,7 @@ uint16_t hardware_f32_to_f16(float f) {
 
 // Bits, those of NaN too.
 TEST(F16, EqualsTheInstructions) {
-  if (!has_f16c()) GTEST_SKIP() << "this CPU has no F16C";
+  if (!has_f16c()) GTEST_SKIP() << "this CPU lacks F16C";
   for (uint32_t i = 0; i < 65536; ++i) {
     const auto h = static_cast<uint16_t>(i);
     ASSERT_EQ(bits_of(f16_to_f32(h)), bits_of(hardware_f16_to_f32(h))) << i;

@@ -161,7 +161,7 @@ float hardware_fma(float a, float b, float c) {
 
 TEST(Fma, EqualsTheInstruction) {
   const CpuFeatures& cpu = cpu_here();
-  if (!cpu.fma || !cpu.avx || !cpu.os_ymm) GTEST_SKIP() << "this CPU has no vfmadd";
+  if (!cpu.fma || !cpu.avx || !cpu.os_ymm) GTEST_SKIP() << "this CPU lacks FMA";
   std::vector<Case> cases = constructed();
   Random rng(3);
   random_patterns(cases, rng, 1000000);
