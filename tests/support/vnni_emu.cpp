@@ -111,6 +111,7 @@ void on_sigill(int sig, siginfo_t* si, void* ctx) {
     at += unsigned(in.len);
     mc.gregs[REG_RIP] = greg_t(at);
     counts[in.op].fetch_add(1, std::memory_order_relaxed);
+    mark_run(in.op);
   } while (decode(reinterpret_cast<const uint8_t*>(at), gpr, at, in));
 }
 

@@ -18,7 +18,7 @@
 namespace nyb::test::vnni {
 namespace {
 
-constexpr size_t kPool = 1 << 20, kMaxSites = 32768, kSlots = 2 * kMaxSites, kStubMax = 192;
+constexpr size_t kPool = 1 << 20, kMaxSites = 32768, kSlots = 2 * kMaxSites, kStubMax = 256;
 struct Pool {
   uint8_t* base;
   size_t used;
@@ -30,6 +30,7 @@ std::atomic<size_t> nsites;
 std::atomic_flag lock = ATOMIC_FLAG_INIT;
 std::atomic<bool> on;
 bool have512, have_membarrier;
+std::atomic<uint8_t> marks[NOPS];  // not 0: such an instruction ran
 
 size_t slot_of(uint64_t rip) { return size_t((rip * 0x9E3779B97F4A7C15ull) >> 48); }
 
@@ -116,6 +117,17 @@ struct Writer {
   }
 };
 
+// mov byte [the mark of the operation], 1: no flag and no register changes. False: out of a displacement's reach.
+bool write_mark(Writer& s, Op op) {
+  const int64_t disp = int64_t(uint64_t(&marks[op])) - int64_t(uint64_t(s.p) + 7);
+  if (disp != int32_t(disp)) return false;
+  s.b(0xC6);
+  s.b(0x05);
+  s.d(disp);
+  s.b(1);
+  return true;
+}
+
 constexpr int kFrame = 128 + 3 * 64;  // below the red zone
 
 // vmovdqu reg, [the memory operand of the instruction at site]. False: out of a displacement's reach.
@@ -158,6 +170,7 @@ bool write_stub(Writer& s, const uint8_t* site, const Insn& in) {
   for (int r = 0; n < 3; r++) {
     if (r != in.dst && r != in.src1 && r != in.src2) t[n++] = r;
   }
+  if (!write_mark(s, in.op)) return false;
   s.move_rsp(-kFrame);
   for (int i = 0; i < 3; i++) s.spill(true, t[i], 64 * i);
   const int a = in.src1, b = in.src2 < 0 ? t[2] : in.src2;
@@ -235,6 +248,12 @@ void enable_patching(bool yes) {
 }
 bool patching() { return on.load(std::memory_order_relaxed); }
 size_t patched_sites() { return nsites; }
+
+bool ran(Op op) { return marks[op].load(std::memory_order_relaxed) != 0; }
+void forget_runs() {
+  for (auto& m : marks) m.store(0, std::memory_order_relaxed);
+}
+void mark_run(Op op) { marks[op].store(1, std::memory_order_relaxed); }
 
 bool is_patched(uint64_t rip) {
   for (size_t h = slot_of(rip);; h++) {

@@ -12,6 +12,12 @@ void enable_patching(bool on);  // call after install(); does nothing without AV
 bool patching();
 size_t patched_sites();
 
+// Whether such an instruction was emulated, by a trap or by a stub, on any thread since the last forget_runs(). A patched site
+// marks each of its runs, so this also holds where all sites were patched long before.
+bool ran(Op op);
+void forget_runs();
+void mark_run(Op op);  // for the SIGILL handler
+
 // For the SIGILL handler. True: the site at rip now jumps to a stub (run it again). False: it cannot (a saturating form, no
 // writable text, data out of reach): emulate it.
 bool patch_site(uint64_t rip, const Insn& in);
