@@ -7,6 +7,7 @@
 #include <string_view>
 
 namespace nyb {
+struct CpuFeatures;
 
 // 32 quantized activations and what a product needs of them (docs/numerics.md, "Activations").
 struct QxGroup {
@@ -22,7 +23,7 @@ enum class Path : uint8_t { ref, avx2, vnni, vnni8, avx512 };
 inline constexpr Path all_paths[] = {Path::ref, Path::avx2, Path::vnni, Path::vnni8, Path::avx512};
 std::string_view path_name(Path p);
 
-// The function table. `body` of a kernel is the path whose code runs it (vnni inherits most of avx2).
+// The function table of a path.
 struct KernTable {
   Path path = Path::ref;
 #define KERNEL(family, name, result, params, args, ...) result(*name) params = nullptr;
@@ -36,7 +37,7 @@ const KernTable& kern_table(Path p);
 // What the list says of one kernel, for tests, reports and docs.
 struct KernInfo {
   std::string_view family, name;
-  Path body[5];  // indexed by Path
+  Path body[5];  // indexed by Path: the path whose code runs the kernel (vnni inherits most of avx2)
 };
 std::span<const KernInfo> kern_list();
 
@@ -47,7 +48,6 @@ struct KernChoice {
 
 // Chooses the path: `asked` (from --kernel), else NYBBLE_KERNEL, else the best that the CPU has, else ref.
 // Throws Error for an unknown name (the valid ones are listed) or a path that the CPU lacks (the missing bits are named).
-struct CpuFeatures;
 KernChoice kern_pick(const CpuFeatures& cpu, std::string_view asked = {}, const char* env = nullptr);
 
 }  // namespace nyb
