@@ -1,3 +1,4 @@
+// format.cpp - the offsets of header and table, and the tensors that a model has.
 #include "model/format.h"
 
 #include <fmt/format.h>

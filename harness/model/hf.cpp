@@ -1,4 +1,4 @@
-// A Hugging Face folder: which files, which tensors, and whether they are what config.json says.
+// hf.cpp - a Hugging Face folder: which files, which tensors, and whether they are what config.json says.
 #include <fmt/format.h>
 
 #include <algorithm>

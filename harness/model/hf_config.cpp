@@ -1,3 +1,4 @@
+// hf_config.cpp - the keys of config.json, honoured or refused by name.
 #include "model/hf_config.h"
 
 #include <fmt/format.h>

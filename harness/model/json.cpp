@@ -1,3 +1,4 @@
+// json.cpp - JSON values with where they stand, so that what is wrong can be named.
 #include "model/json.h"
 
 #include <fmt/format.h>

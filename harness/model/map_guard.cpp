@@ -1,3 +1,4 @@
+// map_guard.cpp - the handler and the list of maps that it looks through.
 #include "model/map_guard.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// mapped_file.cpp - opening, mapping, and what to say when either fails.
 #include "model/mapped_file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// meta.cpp - typed access to the keys.
 #include "model/meta.h"
 
 #include "kern/error.h"

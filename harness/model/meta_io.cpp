@@ -1,3 +1,4 @@
+// meta_io.cpp - the metadata written in order, and read with nothing taken on trust.
 #include "model/meta_io.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// out_file.cpp - a temporary file beside the real one, and the renaming.
 #include "model/out_file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// safetensors.cpp - the header, read with nothing taken on trust.
 #include "model/safetensors.h"
 
 #include <fmt/format.h>

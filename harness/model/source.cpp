@@ -1,3 +1,4 @@
+// source.cpp - values of a source as floats, and its pages given back.
 #include "model/source.h"
 
 #include <sys/mman.h>

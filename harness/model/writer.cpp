@@ -1,3 +1,4 @@
+// writer.cpp - the layout from a plan, the hashes as the bytes pass, and the checked end.
 #include "model/writer.h"
 
 #include <fmt/format.h>

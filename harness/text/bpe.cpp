@@ -1,3 +1,4 @@
+// bpe.cpp - the merges in the order of their rank.
 #include "text/bpe.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// byte_map.cpp - the alphabet of 256 characters and back.
 #include "text/byte_map.h"
 
 #include <array>

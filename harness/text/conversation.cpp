@@ -1,3 +1,4 @@
+// conversation.cpp - turns added, cut and dropped.
 #include "text/conversation.h"
 
 #include <fmt/format.h>

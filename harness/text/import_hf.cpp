@@ -1,4 +1,4 @@
-// What the three files of a Hugging Face folder say about text, as keys of a model file.
+// import_hf.cpp - what the three files of a Hugging Face folder say about text, as keys of a model file.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// jinja.cpp - the parts of a template, one after the other.
 #include "text/jinja.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// json_file.cpp - reading and parsing, and where in the file a value is.
 #include "text/json_file.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// regex_import.cpp - one construct after the other, refused where the dialects differ.
 #include "text/regex_import.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// splitter.cpp - PCRE2 compiled and run.
 #include "text/splitter.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// template.cpp - the frame found in the template, and applied.
 #include "text/template.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// tokenizer.cpp - the tables from the metadata, and both directions.
 #include "text/tokenizer.h"
 
 #include <fmt/format.h>

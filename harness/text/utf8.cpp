@@ -1,3 +1,4 @@
+// utf8.cpp - which bytes are one character, by the Unicode standard's table 3-7.
 #include "text/utf8.h"
 
 namespace nyb {
