@@ -13,6 +13,9 @@
 #include "support/data.h"
 
 namespace nyb {
+
+static void PrintTo(TType t, std::ostream* out) { *out << ttype_name(t); }
+
 namespace {
 namespace fs = std::filesystem;
 using test::HfFolder;

@@ -40,6 +40,8 @@ Packed pack(TType type, uint64_t rows, uint64_t cols, bool fit = true) {
 struct Size {
   uint64_t rows, cols;
 };
+void PrintTo(const Size& s, std::ostream* out) { *out << s.rows << "x" << s.cols; }
+
 class Layout : public ::testing::TestWithParam<Size> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, Layout,
                          ::testing::Values(Size{1, 1}, Size{1, 2}, Size{2, 31}, Size{15, 32}, Size{16, 33}, Size{17, 64},

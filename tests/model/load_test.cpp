@@ -97,6 +97,9 @@ struct Case {
   const char* says;
 };
 
+// Test listings show the name, not addresses that change from run to run.
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
 class Field : public ::testing::TestWithParam<Case> {};
 TEST_P(Field, IsChecked) {
   MnmEdit e{tiny()};
