@@ -1,10 +1,10 @@
+// convert.cpp - the two readings of each tensor, and what is said about them.
 #include "model/convert.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cfloat>
 #include <memory>
 
 #include "kern/error.h"
@@ -70,6 +70,8 @@ class Converter {
     const TensorSlot& s = slots_[i];
     const bool is_head = s.name == "head" || (src_.tied && s.name == "embed");
     TType type = !s.matrix ? TType::vec : is_head ? options_.head : options_.type;
+    const bool wants_q4 = type == TType::q4;
+    Vanished vanished;
     std::vector<float> row(s.cols);
     for (uint64_t r = 0; r < s.rows; r++) {
       source_read(src_.tensors[i], r * s.cols, s.cols, row.data());
@@ -83,9 +85,19 @@ class Converter {
                           f->large ? "too large" : "too small"));
         }
       }
+      if (wants_q4) {
+        const Vanished v = count_vanished(row.data(), s.cols);
+        vanished.in_q4 += v.in_q4;
+        vanished.in_q8 += v.in_q8;
+      }
       advance(s.cols);
     }
     source_release(src_.tensors[i]);
+    if (vanished.in_q4 != 0) {
+      report_.notes.push_back(fmt::format(
+          "{}: the int4 scale of {} group{} of weights would be zero in f16; {} of them became zero in int8 too", s.name,
+          vanished.in_q4, vanished.in_q4 == 1 ? "" : "s", vanished.in_q8 == 0 ? "none" : std::to_string(vanished.in_q8)));
+    }
     return type;
   }
 

@@ -48,7 +48,7 @@ class Model {
 };
 
 // Maps `path` and checks every field of header, table and metadata against each other and the file's length, and that norms and
-// the scales of int8 and int4 are finite (int4's lie among the weights: some 40 ms for a gigabyte that is in memory, else the time
+// the scales of int8 and int4 are finite (int4's lie among the weights: some 0.1 s for a gigabyte that is in memory, else the time
 // to read it). A file that shrinks while it is mapped ends the process with one sentence and exit code 1 (map_guard.h). Throws
 // Error: one sentence that names the file, the field or tensor, and the numbers.
 std::unique_ptr<Model> eng_load(const std::string& path);

@@ -1,3 +1,4 @@
+// quant.cpp - a row as int8, and rows side by side as panels of every type.
 #include "model/quant.h"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "kern/f16.h"
 #include "kern/round.h"
 
 namespace nyb {
@@ -23,6 +25,11 @@ float greatest(const float* w, size_t n) {
   for (size_t i = 0; i < n; i++) m = std::max(m, magnitude(w[i]));
   return m;
 }
+
+// the greatest magnitude of group g of a row of n
+float group_max(const float* row, size_t n, size_t g) { return greatest(row + g * kGroup, std::min(kGroup, n - g * kGroup)); }
+
+bool scale_vanishes(float amax) { return amax > 0 && f32_to_f16(amax / 7.0f) == 0; }
 
 }  // namespace
 
@@ -92,11 +99,24 @@ std::optional<ScaleFault> find_scale_fault(const float* row, size_t n) {
   constexpr float kTooSmall = 8.0f / 262144.0f;  // 8 * 2^-18
   const float step = greatest(row, n) / 127.0f;  // int8's
   for (size_t g = 0; g < groups_of(n); g++) {
-    const float amax = greatest(row + g * kGroup, std::min(kGroup, n - g * kGroup));
+    const float amax = group_max(row, n, g);
     if (amax / 7.0f > 65504.0f) return ScaleFault{g, amax, true};
-    if (amax > 0 && amax < kTooSmall && step >= FLT_MIN && step <= amax / 8.0f) return ScaleFault{g, amax, false};
+    const bool int8_finer = amax > 0 && amax < kTooSmall && step >= FLT_MIN && step <= amax / 8.0f;
+    if (int8_finer || scale_vanishes(amax)) return ScaleFault{g, amax, false};
   }
   return std::nullopt;
+}
+
+Vanished count_vanished(const float* row, size_t n) {
+  const float step = greatest(row, n) / 127.0f;
+  Vanished v;
+  for (size_t g = 0; g < groups_of(n); g++) {
+    const float amax = group_max(row, n, g);
+    if (!scale_vanishes(amax)) continue;
+    v.in_q4++;
+    v.in_q8 += step < FLT_MIN || nearest_even(amax / step) == 0;
+  }
+  return v;
 }
 
 }  // namespace nyb

@@ -24,13 +24,20 @@ void quant_panel(TType type, const float* w, size_t rows, size_t cols, bool fit,
 // The index of the first weight that is infinite or NaN.
 std::optional<size_t> find_not_finite(const float* w, size_t n);
 
-// Why a row cannot be int4: a group whose scale f16 cannot hold well. Too large: its max/7 is beyond 65504. Too small: its max/8
-// is below 2^-18, where f16 keeps fewer than six bits of a scale, while the row's int8 step would be finer.
+// Why a row cannot be int4: a group whose scale f16 cannot hold well. Too large: its max/7 is beyond 65504. Too small: its max/7
+// becomes zero; or its max/8 is below 2^-18, where f16 keeps fewer than six bits of a scale, while the row's int8 step would be
+// finer.
 struct ScaleFault {
   size_t group;
   float amax;
   bool large;
 };
 std::optional<ScaleFault> find_scale_fault(const float* row, size_t n);
+
+// Groups of a row that are not zero, but whose int4 scale f16 makes zero; and those of them that int8 makes zero as well.
+struct Vanished {
+  uint64_t in_q4 = 0, in_q8 = 0;
+};
+Vanished count_vanished(const float* row, size_t n);
 
 }  // namespace nyb

@@ -1,10 +1,13 @@
 // Scales that are infinite or NaN, and scales that f16 cannot hold: refused in a file, named when one is made.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "hf_folder.h"
 #include "mnm_edit.h"
 #include "model/convert.h"
 #include "model/model.h"
+#include "model/quant.h"
 #include "support/data.h"
 
 namespace nyb {
@@ -58,6 +61,48 @@ TEST(Scales, OfInt4AreNamedByGroup) {
   test::write_file(p, with_scale(file, "layers.1.down", groups, row, 3, 0x7e00));
   EXPECT_TRUE(says(message_of([&] { eng_load(p.string()); }),
                    "the scale of row " + std::to_string(row) + ", group 3 of tensor layers.1.down is not finite"));
+}
+
+// Rows of weights so small that f16 has no scale for them.
+TEST(Scales, ThatVanishKeepTheTensorInInt8) {
+  HfFolder f = test::tiny_model();
+  auto& t = f.at("model.layers.0.mlp.down_proj.weight");  // 24 x 20, one group a row
+  std::vector<float> w = test::plain_values(size_t{24} * 20, 5);
+  std::fill_n(w.begin() + 5 * 20, 20, 2e-7f);   // int8 keeps these
+  std::fill_n(w.begin() + 7 * 20, 20, 1e-38f);  // and loses these
+  t.bytes = test::dtype_bytes("F32", w);
+  ConvertOptions o;
+  o.type = o.head = TType::q4;
+  const std::string out = (test::tmp_dir() / "vanish.mnm").string();
+  const ConvertReport r = convert(hf_open(f.write("vanish-hf").string()), out, o);
+  const auto m = eng_load(out);
+  EXPECT_EQ(m->layers[0].down->type, TType::q8);
+  EXPECT_EQ(m->layers[1].down->type, TType::q4);
+  ASSERT_EQ(r.notes.size(), 3u);
+  EXPECT_TRUE(says(r.notes[0], "layers.0.down is kept in int8: row 5, columns 0 to 19 have weights up to 2e-07, too small"));
+  EXPECT_TRUE(says(r.notes[1], "layers.0.down: the int4 scale of 2 groups of weights would be zero in f16; 1 of them became zero"));
+  EXPECT_TRUE(says(r.notes[2], "layers.0.down: 1 rows have only weights below 1.5e-36 and became zero"));
+}
+
+TEST(Scales, ThatVanishAreCounted) {
+  std::vector<float> row(80, 1e-7f);
+  Vanished v = count_vanished(row.data(), row.size());
+  EXPECT_EQ(v.in_q4, 3u);
+  EXPECT_EQ(v.in_q8, 0u);
+  // one large weight: the other groups are lost in int8 too, and the row is not for int4
+  row[70] = 1.0f;
+  v = count_vanished(row.data(), row.size());
+  EXPECT_EQ(v.in_q4, 2u);
+  EXPECT_EQ(v.in_q8, 2u);
+  ASSERT_TRUE(find_scale_fault(row.data(), row.size()));
+  EXPECT_EQ(find_scale_fault(row.data(), row.size())->group, 0u);
+  std::fill(row.begin(), row.end(), 0.0f);
+  EXPECT_EQ(count_vanished(row.data(), row.size()).in_q4, 0u);
+  // the bound: 7 * 2^-25 is halfway to the least f16 and goes to zero
+  std::fill(row.begin(), row.end(), 7.0f / 33554432);
+  EXPECT_EQ(count_vanished(row.data(), row.size()).in_q4, 3u);
+  std::fill(row.begin(), row.end(), 7.1f / 33554432);
+  EXPECT_EQ(count_vanished(row.data(), row.size()).in_q4, 0u);
 }
 
 }  // namespace
