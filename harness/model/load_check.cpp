@@ -1,11 +1,10 @@
+// load_check.cpp - the header and the table, against each other, the shape and the length of the file.
 #include "model/load_check.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cfloat>
-#include <cmath>
 
 #include "kern/error.h"
 #include "model/meta_io.h"
