@@ -7,18 +7,6 @@
 namespace nyb {
 namespace {
 
-std::string known_paths() {
-  std::string all;
-  for (const Path p : all_paths) all += fmt::format("{}{}", all.empty() ? "" : ", ", path_name(p));
-  return all;
-}
-
-void check_path(const std::string& name) {
-  for (const Path p : all_paths)
-    if (name == path_name(p)) return;
-  throw Error(fmt::format("--kernel takes one of {}, not '{}'", known_paths(), human_words(name)));
-}
-
 template <class T>
 auto to(std::optional<T>& where) {
   return [&where](const std::string& s) { where = s; };
@@ -30,6 +18,20 @@ auto to(std::string& where) {
 void name_file(const char* option, const std::string& s, std::string& where) {
   if (s.empty()) throw Error(fmt::format("{} takes the name of a file, not nothing", option));
   where = s;
+}
+
+// Empty is what an unset variable of a script gives: no wish for the built-in model.
+void set_model(const std::string& s, std::string& where) {
+  if (s.empty()) throw Error("the name of the model file is empty; leave it out for the built-in model");
+  where = s;
+}
+
+// What shapes a reply is refused where none is given, for it would do nothing.
+void refuse_reply_options(const CLI::App& app, const ChatOptions& o) {
+  if (o.eval.empty() && !o.verify) return;
+  for (const char* name : {"--system", "--raw", "--temp", "--top-p", "--top-k", "--seed", "--max"})
+    if (app.count(name))
+      throw UsageError(fmt::format("{} is for replies, and {} gives none; leave it out", name, o.verify ? "--verify" : "--eval"));
 }
 
 void sampling_options(CLI::App& app, ChatOptions& o) {
@@ -58,10 +60,10 @@ void engine_options(CLI::App& app, ChatOptions& o) {
   opt_text(
       app, "--kernel",
       [&o](const std::string& s) {
-        check_path(s);
+        if (!path_parse(s)) throw Error(fmt::format("--kernel takes one of {}, not '{}'", path_names(), human_words(s)));
         o.kernel = s;
       },
-      fmt::format("Kernel path: {} (default: the best here; also NYBBLE_KERNEL)", known_paths()))
+      fmt::format("Kernel path: {} (default: the best here; also NYBBLE_KERNEL)", path_names()))
       ->type_name("NAME")
       ->group(kGroup);
   opt_whole(
@@ -74,7 +76,7 @@ void engine_options(CLI::App& app, ChatOptions& o) {
       ->default_str(std::string(kv_name(o.kv)))
       ->group(kGroup);
   opt_whole(
-      app, "--chunk", 1, UINT32_MAX, [&o](uint64_t v) { o.chunk = static_cast<uint32_t>(v); }, "Prompt tokens worked on together")
+      app, "--chunk", 1, 4096, [&o](uint64_t v) { o.chunk = static_cast<uint32_t>(v); }, "Prompt tokens worked on together")
       ->default_str("32")
       ->group(kGroup);
 }
@@ -112,7 +114,10 @@ std::vector<int32_t> parse_ids(std::string_view text) {
 }
 
 void chat_options(CLI::App& app, ChatOptions& o) {
-  opt_text(app, "model", to(o.model), "Model file, .mnm (default: the built-in model, or NYBBLE_MODEL)")->type_name("");
+  opt_text(
+      app, "model", [&o](const std::string& s) { set_model(s, o.model); },
+      "Model file, .mnm (default: the built-in model, or NYBBLE_MODEL)")
+      ->type_name("");
   opt_text(app, "-p,--prompt", to(o.message), "Answer one message and exit; piped text is added to it")->type_name("TEXT");
   opt_text(app, "-f,--file", to(o.file), "The same with a file as the message")->type_name("FILE");
   opt_text(
@@ -128,6 +133,7 @@ void chat_options(CLI::App& app, ChatOptions& o) {
   sampling_options(app, o);
   engine_options(app, o);
   output_options(app, o);
+  app.callback([&app, &o] { refuse_reply_options(app, o); });
   app.footer(
       "Without a message chat talks: /help lists its commands, Ctrl+C stops a reply, end of input leaves.\n"
       "Options may also be written kernel=avx2. Exit codes: 0 done, 1 an error, 2 wrong usage, 130 interrupted.");

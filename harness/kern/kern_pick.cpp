@@ -10,20 +10,15 @@ namespace {
 constexpr Path preference[] = {Path::avx512, Path::vnni8, Path::vnni, Path::avx2};
 
 Path path_asked(const CpuFeatures& cpu, std::string_view name, std::string_view where) {
-  std::string valid;
-  for (const Path p : all_paths) {
-    if (name == path_name(p)) {
-      const std::string missing = cpu_missing(cpu, p);
-      if (missing.empty()) return p;
-      throw Error("the kernel path " + std::string(name) + ", asked for by " + std::string(where) +
-                  ", cannot run on this CPU, which lacks " + missing + "; without " + std::string(where) +
-                  " the best path that can run is taken");
-    }
-    if (!valid.empty()) valid += ", ";
-    valid += path_name(p);
-  }
-  throw Error("there is no kernel path \"" + std::string(name) + "\", asked for by " + std::string(where) + "; use one of " +
-              valid);
+  const std::optional<Path> p = path_parse(name);
+  if (!p)
+    throw Error("there is no kernel path \"" + std::string(name) + "\", asked for by " + std::string(where) + "; use one of " +
+                path_names());
+  const std::string missing = cpu_missing(cpu, *p);
+  if (missing.empty()) return *p;
+  throw Error("the kernel path " + std::string(name) + ", asked for by " + std::string(where) +
+              ", cannot run on this CPU, which lacks " + missing + "; without " + std::string(where) +
+              " the best path that can run is taken");
 }
 
 KernChoice best_path(const CpuFeatures& cpu) {

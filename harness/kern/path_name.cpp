@@ -14,4 +14,19 @@ std::string_view path_name(Path p) {
   return "ref";
 }
 
+std::optional<Path> path_parse(std::string_view name) {
+  for (const Path p : all_paths)
+    if (name == path_name(p)) return p;
+  return std::nullopt;
+}
+
+std::string path_names() {
+  std::string all;
+  for (const Path p : all_paths) {
+    if (!all.empty()) all += ", ";
+    all += path_name(p);
+  }
+  return all;
+}
+
 }  // namespace nyb
