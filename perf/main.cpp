@@ -1,20 +1,36 @@
 // main.cpp - perf: benchmarks of the kernels, and how close the products come to the memory's limit.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include "common/app.h"
 #include "common/options.h"
 #include "ratio.h"
+#include "registered.h"
 
 namespace {
+
+constexpr std::string_view file_option = "--benchmark_out=";
+
+// Google Benchmark would end the program itself.
+void check_file(const std::string& name) {
+  if (name.empty() || std::ofstream(name, std::ios::app)) return;
+  throw nyb::Error(fmt::format("cannot write '{}': {}", nyb::human_words(name), std::strerror(errno)));
+}
 
 // The benchmarks that the other files registered. `words`: what the program's own options left over.
 int run_benchmarks(const std::string& program, const nyb::RatioOptions& o, const std::vector<std::string>& words) {
   std::vector<std::string> args = {program};
+  if (o.path == nyb::Path::ref)
+    throw nyb::Error("the path ref has no benchmarks of its own, being the measure of the others; give another, or --ratio");
+  if (o.path) nyb::check_runs(*o.path);
   if (o.path) args.push_back(fmt::format("--benchmark_filter=/{}/", nyb::path_name(*o.path)));
   for (const std::string& w : words) {
     if (w.rfind("--benchmark_", 0) != 0 && w.rfind("--v=", 0) != 0)
       throw nyb::UsageError(fmt::format("there is no option '{}' (see perf --help)", w));
     args.push_back(w);
+    if (w.rfind(file_option, 0) == 0) check_file(w.substr(file_option.size()));
   }
   std::vector<char*> argv;
   argv.reserve(args.size() + 1);
@@ -23,18 +39,13 @@ int run_benchmarks(const std::string& program, const nyb::RatioOptions& o, const
   int argc = static_cast<int>(args.size());
   benchmark::Initialize(&argc, argv.data());
   if (argc > 1) throw nyb::UsageError(fmt::format("Google Benchmark has no option '{}'", argv[1]));
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
+  nyb::run_registered();
   return 0;
 }
 
 nyb::Path path_of(const std::string& name) {
-  std::string names;
-  for (const nyb::Path p : nyb::all_paths) {
-    if (name == nyb::path_name(p)) return p;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", nyb::path_name(p));
-  }
-  throw nyb::Error(fmt::format("there is no kernel path '{}'; the paths are {}", name, names));
+  if (const auto p = nyb::path_parse(name)) return *p;
+  throw nyb::Error(fmt::format("there is no kernel path '{}'; the paths are {}", nyb::human_words(name), nyb::path_names()));
 }
 
 }  // namespace

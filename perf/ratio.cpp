@@ -137,17 +137,22 @@ Result measure(Bench& bench, const KernTable& k, const std::vector<ReadLoop>& lo
 
 }  // namespace
 
+void check_runs(Path p) {
+  if (const std::string missing = cpu_missing(cpu_here(), p); !missing.empty())
+    throw Error(fmt::format("this CPU cannot run the path {}: it lacks {}", path_name(p), missing));
+}
+
 void run_ratio(const RatioOptions& options) {
   const std::vector<ReadLoop> loops = read_loops(cpu_here());
-  if (loops.empty()) throw Error("this CPU has no AVX2, so there is neither a kernel to measure nor a read loop");
+  if (loops.empty())
+    throw Error(fmt::format("this CPU lacks {}, so there is neither a kernel to measure nor a read loop",
+                            cpu_missing(cpu_here(), Path::avx2)));
   std::vector<Path> paths;
   for (const Path p : all_paths) {
     if (options.path ? p != *options.path : p == Path::ref) continue;
-    const std::string missing = cpu_missing(cpu_here(), p);
-    if (missing.empty())
+    if (options.path) check_runs(p);
+    if (const std::string missing = cpu_missing(cpu_here(), p); missing.empty())
       paths.push_back(p);
-    else if (options.path)
-      throw Error(fmt::format("this CPU cannot run the path {}: it lacks {}", path_name(p), missing));
     else
       out_write(fmt::format("{}: not on this CPU, which lacks {}\n", path_name(p), missing));
   }
