@@ -75,7 +75,7 @@ Piece conversation_piece(const Runtime& r, const std::vector<Message>& messages)
 
 std::vector<Piece> conversation_pieces(const Runtime& r, const std::string& text, const std::string& path) {
   if (!r.tmpl)
-    throw Error(fmt::format("'{}' has no chat template to read conversations with; score a text file instead", r.model->path));
+    throw Error(fmt::format("{}, so it cannot read conversations; score a text file instead", no_template(r)));
   std::vector<Piece> all;
   size_t number = 0;
   for (size_t at = 0; at < text.size();) {

@@ -1,5 +1,6 @@
 // program.cpp - what chat does, from its options to its exit code.
 #include "chat/program.h"
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include "chat/eval.h"
 #include "chat/options.h"
@@ -32,6 +33,7 @@ std::string message_of(const ChatOptions& o, bool raw) {
 
 int run(const ChatOptions& o, const CpuFeatures& cpu) {
   o.check();
+  if (o.verify || !o.logits.empty() || o.fingerprint) out_optional();
   // Read before the model is loaded: a file that is not there is said at once.
   const std::string text = o.message || o.file ? message_of(o, o.raw) : std::string();
   Runtime r = runtime_open(o, cpu);
@@ -39,7 +41,8 @@ int run(const ChatOptions& o, const CpuFeatures& cpu) {
   if (o.verify) return verify_run(r, cpu);
   if (!o.eval.empty()) return eval_run(r, o);
   if (!o.quiet && !o.raw && !o.ids && r.tok && !r.tmpl)
-    note("The model has no chat template: it continues each text (completion mode).");
+    note(r.tmpl_fault.empty() ? "The model has no chat template: it continues each text (completion mode)."
+                              : fmt::format("The model continues each text (completion mode), since {}.", r.tmpl_fault));
   Session session(r, o);
   if (o.ids) return session.ask_ids(*o.ids) ? 0 : 130;
   if (o.single()) return session.ask(text) ? 0 : 130;

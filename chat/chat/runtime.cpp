@@ -54,7 +54,11 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   r.model = eng_load(model_path(o));
   r.tok = Tokenizer::from_meta(r.model->meta);
   const std::string* jinja = r.model->meta.find<std::string>(key::chat_template);
-  if (r.tok && jinja && !o.raw) r.tmpl = ChatTemplate::parse(*jinja, *r.tok);
+  if (r.tok && jinja && !o.raw) {
+    try {
+      r.tmpl = ChatTemplate::parse(*jinja, *r.tok);
+    } catch (const Error& e) { r.tmpl_fault = e.what(); }  // the model can do all else
+  }
   EngOptions e;
   e.ctx = o.ctx ? o.ctx : std::min(r.model->shape.ctx, kUsualContext);
   e.kv = o.kv;
@@ -64,6 +68,12 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   r.pool = std::make_unique<Pool>(r.threads.count);
   r.engine = std::make_unique<Engine>(*r.model, *r.kern.table, *r.pool, e);
   return r;
+}
+
+std::string no_template(const Runtime& r) {
+  const std::string name = human_words(r.model->path);
+  if (r.tmpl_fault.empty()) return fmt::format("'{}' has no chat template", name);
+  return fmt::format("'{}' has a chat template that is not understood ({})", name, r.tmpl_fault);
 }
 
 uint64_t bytes_per_token(const Model& m) { return m.weight_bytes - (m.head != m.embed && m.embed ? m.embed->bytes : 0); }

@@ -16,7 +16,8 @@ namespace nyb {
 struct Runtime {
   std::unique_ptr<Model> model;
   std::unique_ptr<Tokenizer> tok;    // nullptr: the model has none
-  std::optional<ChatTemplate> tmpl;  // none: the model has none, or --raw
+  std::optional<ChatTemplate> tmpl;  // none: the model has none, or one that is not understood, or --raw
+  std::string tmpl_fault;            // what of the model's template is not understood; empty: nothing
   KernChoice kern{};
   ThreadChoice threads;
   std::unique_ptr<Pool> pool;
@@ -28,6 +29,10 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu);
 
 // The file to load: the options', else NYBBLE_MODEL, else ../share/nybble/pocket.mnm as the program's folder sees it.
 std::string model_path(const ChatOptions& o);
+
+// "'model.mnm' has no chat template", or that it has one that is not understood, and why: the beginning of a sentence about a model
+// that runs without.
+std::string no_template(const Runtime& r);
 
 // Bytes of weights that one token reads: all but an input embedding of its own, of which it reads one row.
 uint64_t bytes_per_token(const Model& m);

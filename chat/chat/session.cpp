@@ -21,7 +21,7 @@ size_t room(const ChatOptions& o, const Engine& e) { return std::clamp<size_t>(o
 Session::Session(Runtime& r, const ChatOptions& o) : r_(r), o_(o), seed_(o.seed ? *o.seed : random_seed()), replier_(r, o, seed_) {
   if (r.tok) conv_.emplace(*r.tok, r.tmpl ? &*r.tmpl : nullptr, r.engine->ctx());
   if (!o.system.empty()) {
-    if (!r.tmpl) throw Error(fmt::format("'{}' has no chat template, and so no system message; leave out --system", r.model->path));
+    if (!r.tmpl) throw Error(fmt::format("{}, and so it takes no system message; leave out --system", no_template(r)));
     conv_->set_system(o.system);
   }
   if (!o.json) replier_.on_text = [this](std::string_view piece) { show_text(piece); };

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <filesystem>
+#include <optional>
 
 #include "common/app.h"
 #include "model/convert.h"
 #include "model/writer.h"
 #include "quantize/report.h"
+#include "text/template.h"
 #include "text/tokenizer.h"
 
 namespace nyb {
@@ -31,6 +32,19 @@ void apart(const std::string& in, const std::string& out) {
     throw Error(out + ": this is a part of the model to convert; give the output another name");
 }
 
+// What chat will meet in the template that is kept. The import made sure that the tokenizer loads.
+std::string template_note(const Meta& meta) {
+  const std::string* jinja = meta.find<std::string>(key::chat_template);
+  const auto tok = jinja ? Tokenizer::from_meta(meta) : nullptr;
+  if (!tok) return {};
+  try {
+    ChatTemplate::parse(*jinja, *tok);
+  } catch (const Error& e) {
+    return fmt::format("the chat template is kept, but chat will run the model in completion mode, since {}", e.what());
+  }
+  return {};
+}
+
 int run(const Options& o) {
   std::error_code ec;
   if (!fs::exists(o.in, ec)) throw Error(o.in + ": there is no such folder");
@@ -45,17 +59,17 @@ int run(const Options& o) {
   c.type = type_of(o.type);
   c.head = type_of(o.head.empty() ? o.type : o.head);
   c.fit = o.fit;
-  uint64_t values = 0;
-  for (const SourceTensor& t : src.tensors) values += 2 * (t.bytes / source_type_bytes(t.type));
   ConvertReport report;
   {
-    Progress bar("converting", values, !o.quiet);
-    c.progress = [&bar](uint64_t done, uint64_t) {
+    std::optional<Progress> bar;
+    c.progress = [&bar, &o](uint64_t done, uint64_t total) {
       if (interrupted()) throw Interrupted{};
-      bar.at(done);
+      if (!bar) bar.emplace("converting", total, !o.quiet);
+      bar->at(done);
     };
     report = convert(src, o.out, c);
   }
+  if (const std::string n = template_note(src.meta); !n.empty()) report.notes.push_back(n);
   for (const std::string& n : report.notes) err_write("quantize: " + n + "\n");
   if (!o.quiet) out_write(report_table(report, o.out));
   return 0;
@@ -64,8 +78,6 @@ int run(const Options& o) {
 }  // namespace
 
 int quantize_main(int argc, char** argv) {
-  // a limit on file sizes shall be an error of write(), not the end of the process
-  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Makes a model file of a Hugging Face folder (llama architecture; safetensors in f32, f16 or bf16).", "quantize");
   Options o;
   const CLI::IsMember types({"f32", "q8", "q4"});
