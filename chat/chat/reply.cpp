@@ -52,12 +52,16 @@ struct Replier::Run {
 Replier::Replier(Runtime& r, const ChatOptions& o, uint64_t seed)
     : r_(r), o_(o), sampler_(o.samp, seed), row_(r.model->shape.vocab) {}
 
-// Brings the cache to `ids`, keeping what it shares with them, and the last position's logits into row_.
+// Cuts the cache back to what it shares with `ids`, of which at least one is left to run. Returns how many it kept.
+uint32_t Replier::keep_shared(const std::vector<int32_t>& ids) {
+  cached_.resize(logits ? 0 : std::min(common_prefix(cached_, ids), ids.size() - 1));  // every position is wanted, or the last
+  return static_cast<uint32_t>(cached_.size());
+}
+
+// Brings the cache, cut back before, to `ids`, and the last position's logits into row_.
 void Replier::read_prompt(Run& run, const std::vector<int32_t>& ids) {
   Engine& e = *r_.engine;
-  size_t pos = logits ? 0 : std::min(common_prefix(cached_, ids), ids.size() - 1);  // every position is wanted, or the last
-  cached_.resize(pos);
-  run.reply.cached_tokens = static_cast<uint32_t>(pos);
+  size_t pos = cached_.size();
   const std::span<const int32_t> all(ids);
   if (logits) {
     step_rows(e, all, 0, o_.chunk, [&](std::span<const float> row) {
@@ -80,6 +84,20 @@ void Replier::read_prompt(Run& run, const std::vector<int32_t>& ids) {
     pos += n;
     bar.at(pos - first);
   }
+}
+
+// The conversation without its oldest turns, in the middle of a reply: counted apart from the prompt and from the reply.
+void Replier::read_again(Run& run, const std::vector<int32_t>& ids) {
+  Reply& rep = run.reply;
+  const Clock::time_point start = Clock::now();
+  rep.reread_tokens += static_cast<uint32_t>(ids.size()) - keep_shared(ids);
+  try {
+    read_prompt(run, ids);
+  } catch (...) {
+    rep.reread_seconds += since(start);
+    throw;
+  }
+  rep.reread_seconds += since(start);
 }
 
 void Replier::show(Run& run, int32_t id) {
@@ -109,7 +127,7 @@ void Replier::sample(Run& run) {
     if (cached_.size() >= e.ctx()) {
       std::optional<Prompt> shorter = on_full ? on_full(rep.ids) : std::nullopt;
       if (!shorter) return void(rep.stop = Stop::context);
-      read_prompt(run, shorter->ids);
+      read_again(run, shorter->ids);
       continue;
     }
     eng_step(e, {&rep.ids.back(), 1}, static_cast<uint32_t>(cached_.size()), row_);
@@ -134,6 +152,7 @@ Reply Replier::run(const std::vector<int32_t>& prompt) {
   const Clock::time_point start = Clock::now();
   Clock::time_point sampling = start;
   try {
+    rep.cached_tokens = keep_shared(prompt);
     read_prompt(run, prompt);
     rep.prompt_seconds = since(start);
     sampling = Clock::now();
@@ -142,7 +161,7 @@ Reply Replier::run(const std::vector<int32_t>& prompt) {
     finish();
     throw;
   }
-  rep.reply_seconds = since(sampling);
+  rep.reply_seconds = since(sampling) - rep.reread_seconds;
   finish();
   rep.context = static_cast<uint32_t>(cached_.size());
   rep.fingerprint = run.print.value();

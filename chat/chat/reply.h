@@ -19,11 +19,12 @@ struct Reply {
   std::vector<int32_t> ids;  // as sampled, the end id included
   std::string text;          // whole UTF-8; of a model without a tokenizer: the ids
   Stop stop = Stop::max;
-  uint32_t prompt_tokens = 0;  // all of the prompt
-  uint32_t cached_tokens = 0;  // of them, kept from before
-  uint32_t steps = 0;          // tokens run one by one after the prompt
-  uint32_t context = 0;        // positions filled at the end
-  double prompt_seconds = 0, reply_seconds = 0;
+  uint32_t prompt_tokens = 0;                                        // all of the prompt
+  uint32_t cached_tokens = 0;                                        // of them, kept from before
+  uint32_t steps = 0;                                                // tokens run one by one after the prompt
+  uint32_t reread_tokens = 0;                                        // run again after old turns went in the middle of the reply
+  uint32_t context = 0;                                              // positions filled at the end
+  double prompt_seconds = 0, reread_seconds = 0, reply_seconds = 0;  // apart from each other
   uint64_t fingerprint = 0;
   std::string fingerprint_hex;
 };
@@ -51,7 +52,9 @@ class Replier {
 
  private:
   struct Run;
+  uint32_t keep_shared(const std::vector<int32_t>& ids);
   void read_prompt(Run& run, const std::vector<int32_t>& ids);
+  void read_again(Run& run, const std::vector<int32_t>& ids);
   void sample(Run& run);
   void show(Run& run, int32_t id);
 

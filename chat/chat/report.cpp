@@ -31,6 +31,7 @@ std::string stats_line(const Runtime& r, const Reply& p, uint64_t seed) {
   if (p.cached_tokens) s += fmt::format(" ({} more from the cache)", p.cached_tokens);
   s += "; " + with_rate(static_cast<uint32_t>(p.ids.size()), "reply", reply_rate(p));
   if (p.steps) s += fmt::format(", {:.2f} GB/s of weights", weights_gbs(r, p));
+  if (p.reread_tokens) s += fmt::format("; {} read again in {:.1f} s", p.reread_tokens, p.reread_seconds);
   s += fmt::format("; context {} of {}", p.context, r.engine->ctx());
   if (p.stop == Stop::max) s += " (stopped by --max)";
   if (p.stop == Stop::context) s += " (stopped: the context is full)";
@@ -50,10 +51,12 @@ std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& p, u
   j["prompt_tokens"] = p.prompt_tokens;
   j["cached_tokens"] = p.cached_tokens;
   j["reply_tokens"] = p.ids.size();
+  j["reread_tokens"] = p.reread_tokens;
   j["context_used"] = p.context;
   j["context"] = r.engine->ctx();
   j["prompt_seconds"] = p.prompt_seconds;
   j["reply_seconds"] = p.reply_seconds;
+  j["reread_seconds"] = p.reread_seconds;
   j["prompt_tokens_per_second"] = rate(p.prompt_tokens - p.cached_tokens, p.prompt_seconds);
   j["reply_tokens_per_second"] = reply_rate(p);
   j["weights_gb_per_second"] = weights_gbs(r, p);
