@@ -40,7 +40,7 @@ double loss_of(std::span<const float> logits, int32_t target) {
 
 // One line: [{"role": ..., "content": ...}, ...] or {"messages": [...]}.
 std::vector<Message> messages_of(const std::string& line, const std::string& where) {
-  const auto fail = [&](const char* what) { return Error(fmt::format("{}: {}", where, what)); };
+  const auto fail = [&](std::string_view what) { return Error(fmt::format("{}: {}", where, what)); };
   nlohmann::json j = nlohmann::json::parse(line, nullptr, false);
   if (j.is_discarded()) throw fail("this is not JSON; one conversation a line is wanted");
   if (j.is_object() && j.contains("messages")) j = nlohmann::json(j["messages"]);
@@ -49,6 +49,8 @@ std::vector<Message> messages_of(const std::string& line, const std::string& whe
   for (const nlohmann::json& m : j) {
     if (!m.is_object() || !m.contains("role") || !m.contains("content") || !m["role"].is_string() || !m["content"].is_string())
       throw fail("each message wants a \"role\" and a \"content\", both text");
+    if (const std::string role = m["role"]; role != "system" && role != "user" && role != "assistant")
+      throw fail(fmt::format("the role of a message is \"{}\"; system, user and assistant are known", human_words(role)));
     all.push_back({m["role"], m["content"]});
   }
   return all;
@@ -74,8 +76,7 @@ Piece conversation_piece(const Runtime& r, const std::vector<Message>& messages)
 }
 
 std::vector<Piece> conversation_pieces(const Runtime& r, const std::string& text, const std::string& path) {
-  if (!r.tmpl)
-    throw Error(fmt::format("{}, so it cannot read conversations; score a text file instead", no_template(r)));
+  if (!r.tmpl) throw Error(fmt::format("{}, so it cannot read conversations; score a text file instead", no_template(r)));
   std::vector<Piece> all;
   size_t number = 0;
   for (size_t at = 0; at < text.size();) {
