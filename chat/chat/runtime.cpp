@@ -76,8 +76,6 @@ std::string no_template(const Runtime& r) {
   return fmt::format("'{}' has a chat template that is not understood ({})", name, r.tmpl_fault);
 }
 
-uint64_t bytes_per_token(const Model& m) { return m.weight_bytes - (m.head != m.embed && m.embed ? m.embed->bytes : 0); }
-
 std::string banner(const Runtime& r) {
   const Model& m = *r.model;
   return fmt::format("{}: {} parameters, {}, {}; kernel {} ({}); {} thread{} ({})\n", human_words(m.name),

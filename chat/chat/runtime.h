@@ -34,9 +34,6 @@ std::string model_path(const ChatOptions& o);
 // that runs without.
 std::string no_template(const Runtime& r);
 
-// Bytes of weights that one token reads: all but an input embedding of its own, of which it reads one row.
-uint64_t bytes_per_token(const Model& m);
-
 // The line that says what runs and why.
 std::string banner(const Runtime& r);
 

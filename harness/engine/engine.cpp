@@ -96,4 +96,6 @@ void eng_step(Engine& e, std::span<const int32_t> ids, uint32_t pos, std::span<f
   m.filled = static_cast<uint32_t>(pos + n);
 }
 
+uint64_t bytes_per_token(const Model& m) { return m.weight_bytes - (m.head != m.embed && m.embed ? m.embed->bytes : 0); }
+
 }  // namespace nyb

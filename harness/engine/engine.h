@@ -51,4 +51,7 @@ class Engine {
 // Runs under MXCSR 0x1F80 and restores the caller's. Not reentrant: one step at a time on an engine, and on a pool.
 void eng_step(Engine& e, std::span<const int32_t> ids, uint32_t pos, std::span<float> logits);
 
+// Bytes of weights that one token reads: all but an input embedding of its own, of which it reads one row.
+uint64_t bytes_per_token(const Model& m);
+
 }  // namespace nyb

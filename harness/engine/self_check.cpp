@@ -1,12 +1,16 @@
-// verify_kernels.cpp - every kernel of the list on made-up inputs of a model's shapes, two tables side by side, bytes compared.
+// self_check.cpp - every kernel of the list on made-up inputs of given shapes, two tables side by side, bytes compared.
 // A kernel of kernels.def without a check here does not link.
+#include "engine/self_check.h"
+
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <vector>
-#include "chat/verify.h"
+
+#include "engine/attention.h"
 #include "kern/f16.h"
-#include "kern/kern.h"
+#include "kern/mxcsr.h"
 
 namespace nyb {
 namespace {
@@ -47,7 +51,7 @@ struct Random {
 
 struct Check {
   const KernTable &ref, &t;
-  const VerifyShapes& s;
+  const CheckShapes& s;
   Random rnd;
 };
 
@@ -82,7 +86,7 @@ bool lengths(Check& c, F&& f) {
 
 template <class F>
 bool matrices(Check& c, F&& f) {
-  return std::all_of(c.s.matrices.begin(), c.s.matrices.end(), [&](const VerifyShapes::Matrix& m) {
+  return std::all_of(c.s.matrices.begin(), c.s.matrices.end(), [&](const CheckShapes::Matrix& m) {
     return f(groups_of(m.cols), std::min(panels_of(m.rows), kMostPanels), m.cols);
   });
 }
@@ -103,7 +107,7 @@ bool check_qx_vec(Check& c) {
 
 bool check_gemv_q8(Check& c) {
   return matrices(c, [&](uint64_t groups, uint64_t panels, uint64_t) {
-    const std::vector<uint8_t> w = c.rnd.bytes(panels * groups * 512);
+    const std::vector<uint8_t> w = c.rnd.bytes(panels * groups * kQ8GroupBytes);
     const std::vector<float> scale = c.rnd.values(panels * kPanelRows);
     const std::vector<QxGroup> x = activations(c, groups);
     return both_void<float>(c, panels * kPanelRows, [&](const KernTable& t, auto& y) {
@@ -114,10 +118,10 @@ bool check_gemv_q8(Check& c) {
 
 bool check_gemv_q4(Check& c) {
   return matrices(c, [&](uint64_t groups, uint64_t panels, uint64_t) {
-    std::vector<uint8_t> w = c.rnd.bytes(panels * groups * 288);
+    std::vector<uint8_t> w = c.rnd.bytes(panels * groups * kQ4GroupBytes);
     for (uint64_t g = 0; g < panels * groups; ++g) {
       const std::vector<uint16_t> scale = c.rnd.halves(kPanelRows);
-      std::memcpy(w.data() + g * 288 + 256, scale.data(), 32);
+      std::memcpy(w.data() + g * kQ4GroupBytes + kQ4NibbleBytes, scale.data(), scale.size() * sizeof(uint16_t));
     }
     const std::vector<QxGroup> x = activations(c, groups);
     return both_void<float>(c, panels * kPanelRows,
@@ -195,13 +199,15 @@ bool check_f32_to_f16(Check& c) {
   });
 }
 
+constexpr size_t kBlockPositions = 16;  // as the cache keeps keys
+
 // A full segment, and one whose last block stands alone.
-constexpr size_t kBlocks[] = {16, 3, 1};
+constexpr size_t kBlocks[] = {kSegment / kBlockPositions, 3, 1};
 
 bool check_attn_score_f32(Check& c) {
   return std::all_of(std::begin(kBlocks), std::end(kBlocks), [&](size_t blocks) {
-    const std::vector<float> q = c.rnd.values(c.s.head_dim), k = c.rnd.values(blocks * 16 * c.s.head_dim);
-    return both_void<float>(c, blocks * 16, [&](const KernTable& t, auto& y) {
+    const std::vector<float> q = c.rnd.values(c.s.head_dim), k = c.rnd.values(blocks * kBlockPositions * c.s.head_dim);
+    return both_void<float>(c, blocks * kBlockPositions, [&](const KernTable& t, auto& y) {
       t.attn_score_f32(q.data(), k.data(), y.data(), c.s.head_dim, blocks, c.s.attn_scale);
     });
   });
@@ -210,14 +216,14 @@ bool check_attn_score_f32(Check& c) {
 bool check_attn_score_f16(Check& c) {
   return std::all_of(std::begin(kBlocks), std::end(kBlocks), [&](size_t blocks) {
     const std::vector<float> q = c.rnd.values(c.s.head_dim);
-    const std::vector<uint16_t> k = c.rnd.halves(blocks * 16 * c.s.head_dim);
-    return both_void<float>(c, blocks * 16, [&](const KernTable& t, auto& y) {
+    const std::vector<uint16_t> k = c.rnd.halves(blocks * kBlockPositions * c.s.head_dim);
+    return both_void<float>(c, blocks * kBlockPositions, [&](const KernTable& t, auto& y) {
       t.attn_score_f16(q.data(), k.data(), y.data(), c.s.head_dim, blocks, c.s.attn_scale);
     });
   });
 }
 
-constexpr size_t kPositions[] = {256, 37, 1};
+constexpr size_t kPositions[] = {kSegment, 37, 1};
 
 bool check_attn_mix_f32(Check& c) {
   return std::all_of(std::begin(kPositions), std::end(kPositions), [&](size_t n) {
@@ -257,12 +263,33 @@ constexpr Named kChecks[] = {
 #undef KERNEL
 };
 
+template <class T>
+void add_once(std::vector<T>& all, const T& one) {
+  if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+}
+
 }  // namespace
 
-std::vector<std::string> verify_path(const KernTable& ref, const KernTable& t, const VerifyShapes& shapes) {
+CheckShapes check_shapes(const Model& m) {
+  CheckShapes s;
+  for (const Tensor& t : m.tensors)
+    if (t.type != TType::vec) add_once(s.matrices, {t.type, t.rows, t.cols});
+  const ModelShape& shape = m.shape;
+  for (const uint64_t n : {uint64_t{shape.dim}, uint64_t{shape.ffn}, uint64_t{shape.heads} * shape.head_dim, uint64_t{shape.vocab}})
+    add_once(s.lengths, n);
+  s.heads = shape.heads;
+  s.head_dim = shape.head_dim;
+  s.rope_half = shape.rope_freqs.size();
+  s.eps = shape.norm_eps;
+  s.attn_scale = shape.attn_scale;
+  return s;
+}
+
+std::vector<std::string> self_check(const KernTable& t, const CheckShapes& shapes) {
+  const MxcsrScope float_rules;  // as the engine runs them
   std::vector<std::string> different;
   for (const Named& k : kChecks) {
-    Check c{ref, t, shapes, {}};
+    Check c{kern_table(Path::ref), t, shapes, {}};
     if (!k.check(c)) different.emplace_back(k.name);
   }
   return different;
