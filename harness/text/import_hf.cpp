@@ -37,7 +37,7 @@ class HfImport {
   void run() {
     const auto root = json_file(path("tokenizer.json"));
     if (!root) {
-      if (fs::exists(path("tokenizer.model"))) {
+      if (std::error_code ec; fs::exists(path("tokenizer.model"), ec)) {
         throw Error(path("tokenizer.model") +
                     " is a SentencePiece tokenizer, which cannot be read; a byte-level BPE in tokenizer.json is needed");
       }
