@@ -11,7 +11,7 @@ struct Shape {
 
 // Cold: one matrix after another out of more memory than the last cache holds, so that none is still there when its turn
 // comes again.
-void bench(benchmark::State& state, const KernTable& k, WeightType type, Shape shape, bool cold) {
+void bench(benchmark::State& state, const KernTable& k, TType type, Shape shape, bool cold) {
   const size_t panels = shape.rows / 16;
   const size_t bytes = panels * panel_bytes(type, shape.cols);
   const size_t wanted = cold ? 4 * last_cache_bytes() + (size_t{64} << 20) : bytes;
@@ -29,10 +29,10 @@ void bench(benchmark::State& state, const KernTable& k, WeightType type, Shape s
 }
 
 [[maybe_unused]] const bool registered = [] {
-  for (const WeightType type : weight_types)
+  for (const TType type : weight_types)
     for (const Shape shape : {Shape{768, 768}, Shape{2048, 768}, Shape{4096, 4096}})
       for (const bool cold : {false, true})
-        bench_paths(fmt::format("gemv_{}", weight_name(type)),
+        bench_paths(fmt::format("gemv_{}", ttype_name(type)),
                     fmt::format("{}x{}/{}", shape.rows, shape.cols, cold ? "cold" : "warm"),
                     [=](benchmark::State& s, const KernTable& k) { bench(s, k, type, shape, cold); });
   return true;

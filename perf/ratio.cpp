@@ -33,7 +33,7 @@ double seconds(F&& f) {
 // One matrix in memory, and both ways of going through it, slice by slice, with all threads in the same pieces.
 class Bench {
  public:
-  Bench(const Memory& memory, WeightType type, Pool& pool, Vectors& vectors)
+  Bench(const Memory& memory, TType type, Pool& pool, Vectors& vectors)
       : memory_(memory),
         type_(type),
         pool_(pool),
@@ -82,7 +82,7 @@ class Bench {
     std::fill(vectors_.y.begin(), vectors_.y.end(), 0.0f);
     product(k, 0);
     if (std::memcmp(expected.data(), vectors_.y.data(), expected.size() * sizeof(float)) != 0)
-      throw Error(fmt::format("gemv_{} of the path {} differs from the reference: it is not worth timing", weight_name(type_),
+      throw Error(fmt::format("gemv_{} of the path {} differs from the reference: it is not worth timing", ttype_name(type_),
                               path_name(k.path)));
   }
 
@@ -91,7 +91,7 @@ class Bench {
   const std::byte* panel(size_t slice, size_t i) const { return memory_.data() + (slice * slice_panels_ + i) * panel_bytes_; }
 
   const Memory& memory_;
-  WeightType type_;
+  TType type_;
   Pool& pool_;
   Vectors& vectors_;
   size_t panel_bytes_, slice_panels_, slices_;
@@ -157,7 +157,7 @@ void run_ratio(const RatioOptions& options) {
       out_write(fmt::format("{}: not on this CPU, which lacks {}\n", path_name(p), missing));
   }
   const Memory memory(options.mib << 20, options.pages);
-  Vectors vectors(cols, slice_bytes / panel_bytes(WeightType::q4, cols) * 16);
+  Vectors vectors(cols, slice_bytes / panel_bytes(TType::q4, cols) * 16);
   Pool pool(options.threads);
   out_write(fmt::format("{} MiB of random weights in anonymous memory, {} pages, {} columns, {} thread{}, {} rounds\n", options.mib,
                         options.pages == Memory::Pages::huge ? "huge" : "4 KiB", cols, options.threads,
@@ -166,15 +166,15 @@ void run_ratio(const RatioOptions& options) {
     out_write(
         fmt::format("note: the last cache holds {} MiB, so memory alone is measured from {} MiB on\n", cache >> 20, cache >> 18));
   out_write("path    type  read GB/s  fastest loop   gemv GB/s  ratio\n");
-  for (const WeightType type : weight_types) {
+  for (const TType type : weight_types) {
     Bench bench(memory, type, pool, vectors);
     bench.check_loops(loops);
     for (const Path p : paths) {
-      if (!options.path && !own_body(fmt::format("gemv_{}", weight_name(type)), p)) continue;
+      if (!options.path && !own_body(fmt::format("gemv_{}", ttype_name(type)), p)) continue;
       const KernTable& k = kern_table(p);
       bench.check_product(k);
       const Result r = measure(bench, k, loops, options.rounds);
-      out_write(fmt::format("{:6}  {:4}  {:9.2f}  {:13}  {:9.2f}  {:5.3f}\n", path_name(p), weight_name(type), r.read, r.loop,
+      out_write(fmt::format("{:6}  {:4}  {:9.2f}  {:13}  {:9.2f}  {:5.3f}\n", path_name(p), ttype_name(type), r.read, r.loop,
                             r.product, r.ratio));
     }
   }

@@ -30,24 +30,6 @@ void fill_bytes(std::byte* p, size_t bytes, Random& random) {
 
 }  // namespace
 
-std::string_view weight_name(WeightType t) {
-  switch (t) {
-    case WeightType::q8: return "q8";
-    case WeightType::q4: return "q4";
-    case WeightType::f32: break;
-  }
-  return "f32";
-}
-
-size_t panel_bytes(WeightType t, size_t cols) {
-  switch (t) {
-    case WeightType::q8: return cols * 16;
-    case WeightType::q4: return cols / 32 * 288;
-    case WeightType::f32: break;
-  }
-  return cols * 64;
-}
-
 Memory::Memory(size_t bytes, Pages pages) : size_(bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED)
@@ -59,41 +41,44 @@ Memory::Memory(size_t bytes, Pages pages) : size_(bytes) {
 
 Memory::~Memory() { munmap(data_, size_); }
 
-void fill_weights(WeightType t, std::byte* p, size_t bytes, uint64_t seed) {
+void fill_weights(TType t, std::byte* p, size_t bytes, uint64_t seed) {
   Random random{seed};
   switch (t) {
-    case WeightType::q8: fill_bytes(p, bytes, random); return;
-    case WeightType::q4:
+    case TType::q8: fill_bytes(p, bytes, random); return;
+    case TType::q4:
       fill_bytes(p, bytes, random);
-      for (size_t group = 0; group + 288 <= bytes; group += 288)
-        for (size_t row = 0; row < 16; ++row) {
+      for (size_t group = 0; group + kQ4GroupBytes <= bytes; group += kQ4GroupBytes)
+        for (size_t row = 0; row < kPanelRows; ++row) {
           const auto scale = static_cast<uint16_t>(0x1c00u | (random.next() >> 54));  // f16: 2^-8 to 2^-7
-          std::memcpy(p + group + 256 + 2 * row, &scale, 2);
+          std::memcpy(p + group + kQ4NibbleBytes + 2 * row, &scale, 2);
         }
       return;
-    case WeightType::f32:
+    case TType::f32:
       for (size_t at = 0; at + 4 <= bytes; at += 4) {
         const float w = random.unit();
         std::memcpy(p + at, &w, 4);
       }
+      return;
+    case TType::vec: return;
   }
 }
 
-Vectors::Vectors(size_t cols, size_t rows) : x(cols), y(rows), row_scale(rows), groups((cols + 31) / 32) {
+Vectors::Vectors(size_t cols, size_t rows) : x(cols), y(rows), row_scale(rows), groups(groups_of(cols)) {
   Random random{1};
   for (float& v : x) v = random.unit();
   for (float& s : row_scale) s = 0.5f + 0.25f * random.unit();
   kern_table(Path::ref).qx_vec(x.data(), groups.data(), cols);
 }
 
-void gemv(const KernTable& k, WeightType t, const std::byte* w, Vectors& v, size_t first, size_t count) {
+void gemv(const KernTable& k, TType t, const std::byte* w, Vectors& v, size_t first, size_t count) {
   const size_t cols = v.x.size();
   const std::byte* panels = w + first * panel_bytes(t, cols);
   float* y = v.y.data() + 16 * first;
   switch (t) {
-    case WeightType::q8: k.gemv_q8(panels, v.row_scale.data() + 16 * first, v.groups.data(), y, v.groups.size(), count); return;
-    case WeightType::q4: k.gemv_q4(panels, v.groups.data(), y, v.groups.size(), count); return;
-    case WeightType::f32: k.gemv_f32(reinterpret_cast<const float*>(panels), v.x.data(), y, cols, count);
+    case TType::q8: k.gemv_q8(panels, v.row_scale.data() + 16 * first, v.groups.data(), y, v.groups.size(), count); return;
+    case TType::q4: k.gemv_q4(panels, v.groups.data(), y, v.groups.size(), count); return;
+    case TType::f32: k.gemv_f32(reinterpret_cast<const float*>(panels), v.x.data(), y, cols, count); return;
+    case TType::vec: return;
   }
 }
 

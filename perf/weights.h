@@ -3,16 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 #include "kern/kern.h"
+#include "model/tensor.h"
 
 namespace nyb {
 
-enum class WeightType : uint8_t { q8, q4, f32 };
-inline constexpr std::array weight_types = {WeightType::q8, WeightType::q4, WeightType::f32};
-std::string_view weight_name(WeightType t);
-size_t panel_bytes(WeightType t, size_t cols);  // sixteen rows; cols a multiple of 32
+inline constexpr std::array weight_types = {TType::q8, TType::q4, TType::f32};
 
 // Anonymous memory, given back when it goes. Throws Error when the system has not that much.
 class Memory {
@@ -31,7 +28,7 @@ class Memory {
 };
 
 // Whole panels from p on: any int8 and any nibble, scales and floats of moderate size. The same for the same seed.
-void fill_weights(WeightType t, std::byte* p, size_t bytes, uint64_t seed);
+void fill_weights(TType t, std::byte* p, size_t bytes, uint64_t seed);
 
 // What a product needs besides its weights.
 struct Vectors {
@@ -40,8 +37,9 @@ struct Vectors {
   std::vector<QxGroup> groups;
 };
 
-// y[16 * first ..) of `count` panels at w, by the table's kernel
-void gemv(const KernTable& k, WeightType t, const std::byte* w, Vectors& v, size_t first, size_t count);
+// y[16 * first ..) of `count` panels at w, by the table's kernel. The row scales of q8 are those of `v`, so that the memory at w is
+// panels alone and every byte of it is read (a model's tensor ends with them).
+void gemv(const KernTable& k, TType t, const std::byte* w, Vectors& v, size_t first, size_t count);
 
 // What of the last cache the system tells; 0: nothing.
 size_t last_cache_bytes();
