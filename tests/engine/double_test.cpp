@@ -123,6 +123,7 @@ TEST(Double, StoriesInF32AreTheModel) {
   Pool pool(1);
   for (const Path path : {Path::ref, runnable_paths().back()}) {
     Engine e(*m, kern_table(path), pool);
+    const EmulationWatch watch(*m, path);
     std::vector<float> logits(ids.size() * m->shape.vocab);
     eng_step(e, ids, 0, logits);
     DoubleModel truth(w);
@@ -154,6 +155,7 @@ TEST(Double, StoriesAreToldAsExpected) {
   Pool pool(2);
   for (const Path path : runnable_paths()) {
     Engine e(*m, kern_table(path), pool);
+    const EmulationWatch watch(*m, path);
     Sampler greedy({0, 0.9f, 0, 64}, 1);
     std::vector<int32_t> ids{1};
     std::vector<float> logits(m->shape.vocab);

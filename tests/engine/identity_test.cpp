@@ -61,6 +61,7 @@ std::vector<float> logits_of(const Model& m, KvType kv, const Way& way, std::spa
   opt.kv = kv;
   opt.chunk = static_cast<uint32_t>(std::clamp<size_t>(way.chunk, 1, m.shape.ctx));
   Engine e(m, kern_table(way.path), pool, opt);
+  const EmulationWatch watch(m, way.path);
   const bool single = way.chunk == 0;
   const size_t vocab = m.shape.vocab, half = ids.size() / 2;
   std::vector<float> out(ids.size() * vocab);
@@ -93,12 +94,12 @@ std::vector<float> reference(const Model& m, KvType kv, std::span<const int32_t>
   return want;
 }
 
-// Every way there is.
-void full_matrix(const Model& m, size_t tokens) {
+// Every way there is to run these paths.
+void full_matrix(const Model& m, size_t tokens, const std::vector<Path>& paths) {
   const std::vector<int32_t> ids = random_ids(m, tokens, 1);
   for (const KvType kv : kCaches) {
     const std::vector<float> want = reference(m, kv, ids);
-    for (const Path path : runnable_paths())
+    for (const Path path : paths)
       for (const unsigned threads : kThreads)
         for (const size_t chunk : kChunks)
           for (const bool reused : {false, true}) {
@@ -107,7 +108,6 @@ void full_matrix(const Model& m, size_t tokens) {
             ASSERT_NO_FATAL_FAILURE(expect_same(logits_of(m, kv, way, ids, pool_of(threads)), want, m.shape.vocab));
           }
   }
-  expect_emulated();
 }
 
 // A few ways in which each value of one axis meets each value of every other: greedily the best of some random rows.
@@ -154,7 +154,6 @@ void pairwise_matrix(const Model& m, size_t tokens) {
       ASSERT_NO_FATAL_FAILURE(expect_same(logits_of(m, kv, way, ids, pool_of(way.threads)), want, m.shape.vocab));
     }
   }
-  expect_emulated();
 }
 
 std::string stories() { return (data_dir() / "stories260K" / "hf").string(); }
@@ -163,10 +162,10 @@ class Identity : public testing::TestWithParam<TType> {};
 INSTANTIATE_TEST_SUITE_P(, Identity, testing::Values(TType::f32, TType::q8, TType::q4),
                          [](const auto& p) { return std::string(ttype_name(p.param)); });
 
-// 20 tokens are more than a block of the cache; with 300 there are two segments of attention and every chunk size differs.
+// With 35 tokens every chunk size differs; with 300 there are two segments of attention.
 TEST_P(Identity, StoriesEveryWay) {
   NYB_NEED_DATA();
-  full_matrix(*make_model(hf_weights(stories()), all(GetParam())), 20);
+  full_matrix(*make_model(hf_weights(stories()), all(GetParam())), 35, runnable_paths());
 }
 
 TEST_P(Identity, StoriesAcrossSegments) {
@@ -174,7 +173,32 @@ TEST_P(Identity, StoriesAcrossSegments) {
   pairwise_matrix(*make_model(hf_weights(stories()), all(GetParam())), 300);
 }
 
-TEST_P(Identity, PocketShort) { pairwise_matrix(*make_model(hf_weights(pocket_dir().string()), all(GetParam())), 35); }
+// The whole matrix on a model that is always there, a test for each type and path.
+class IdentityPocket : public testing::TestWithParam<std::tuple<TType, Path>> {};
+INSTANTIATE_TEST_SUITE_P(, IdentityPocket,
+                         testing::Combine(testing::Values(TType::f32, TType::q8, TType::q4), testing::ValuesIn(all_paths)),
+                         [](const auto& p) {
+                           return std::string(ttype_name(std::get<0>(p.param))) + "_" +
+                                  std::string(path_name(std::get<1>(p.param)));
+                         });
+
+TEST_P(IdentityPocket, EveryWay) {
+  const auto [type, path] = GetParam();
+  if (const std::string lacks = cannot_run(path); !lacks.empty()) GTEST_SKIP() << "this CPU lacks " << lacks;
+  ASSERT_EQ(std::count(runnable_paths().begin(), runnable_paths().end(), path), 1);
+  const auto m = make_model(hf_weights(pocket_dir().string()), all(type));
+  if (path != Path::ref) return full_matrix(*m, 35, {path});
+  full_matrix(*m, 9, {path});  // slow: the longer chunks in a few ways only
+  const std::vector<int32_t> ids = random_ids(*m, 35, 2);
+  for (const KvType kv : kCaches) {
+    const std::vector<float> want = reference(*m, kv, ids);
+    for (const size_t chunk : {size_t{32}, SIZE_MAX}) {
+      const Way way{path, 3, chunk, true};
+      SCOPED_TRACE(testing::Message() << m->type_name << ", " << kv_name(kv) << " cache, " << way);
+      ASSERT_NO_FATAL_FAILURE(expect_same(logits_of(*m, kv, way, ids, pool_of(3)), want, m->shape.vocab));
+    }
+  }
+}
 
 TEST(IdentityLong, PocketAcrossSegments) {
   const auto m = make_model(hf_weights(pocket_dir().string()), all(TType::q8));
@@ -209,7 +233,7 @@ TEST(IdentityOdd, MixedTypesEveryWay) {
     if (name == "layers.0.k" || name == "layers.1.gate" || name == "head") return TType::q8;
     return TType::q4;
   };
-  full_matrix(*make_model(random_weights(s, false, 3), type), 35);
+  full_matrix(*make_model(random_weights(s, false, 3), type), 35, runnable_paths());
 }
 
 // Five segments of attention, the last of them short.
@@ -280,6 +304,7 @@ TEST(IdentityOdd, PromptLengths) {
         EngOptions opt;
         opt.chunk = static_cast<uint32_t>(std::min<size_t>(chunk, s.ctx));
         Engine e(*m, kern_table(path), pool_of(2), opt);
+        const EmulationWatch watch(*m, path);
         std::vector<float> last(s.vocab);  // only the last position's
         eng_step(e, std::span(ids).first(n), 0, last);
         ASSERT_EQ(std::memcmp(last.data(), want.data() + (n - 1) * s.vocab, s.vocab * sizeof(float)), 0);

@@ -23,14 +23,24 @@ constexpr bool kCanPatch = true;
 
 bool has(Path p) { return cpu_missing(cpu_here(), p).empty(); }
 
+bool can_emulate() { return kCanPatch && has(Path::avx2); }
+
+bool install() {
+  if (!vnni::install()) {
+    ADD_FAILURE() << "the emulation cannot be installed: the signal frames of this system carry no AVX state";
+    return false;
+  }
+  vnni::enable_patching(true);  // whole models: traps would take minutes
+  EXPECT_TRUE(vnni::patching());
+  return true;
+}
+
 }  // namespace
 
 const std::vector<Path>& runnable_paths() {
+  static const bool emulated = can_emulate() && !(has(Path::vnni) && has(Path::vnni8)) && install();
   static const std::vector<Path> paths = [] {
     std::vector<Path> v{Path::ref};
-    const bool lacks = has(Path::avx2) && !(has(Path::vnni) && has(Path::vnni8));
-    const bool emulated = lacks && kCanPatch && vnni::install();
-    if (emulated) vnni::enable_patching(true);  // whole models: traps would take minutes
     for (const Path p : {Path::avx2, Path::vnni, Path::vnni8, Path::avx512})
       if (has(p) || (emulated && (p == Path::vnni || p == Path::vnni8))) v.push_back(p);
     return v;
@@ -38,10 +48,31 @@ const std::vector<Path>& runnable_paths() {
   return paths;
 }
 
-void expect_emulated() {
-  for (const Path p : runnable_paths()) {
-    if (p == Path::ref || has(p)) continue;
-    EXPECT_GT(vnni::count() + vnni::patched_sites(), 0u) << path_name(p) << " is not this CPU's, but nothing was emulated";
+std::string cannot_run(Path p) {
+  if (can_emulate() && (p == Path::vnni || p == Path::vnni8)) return "";
+  return cpu_missing(cpu_here(), p);
+}
+
+EmulationWatch::EmulationWatch(const Model& m, Path p) : path_(p) {
+  const auto product = [this](const Tensor* t) {
+    q8_ = q8_ || t->type == TType::q8;
+    q4_ = q4_ || t->type == TType::q4;
+  };
+  for (const LayerTensors& l : m.layers)
+    for (const Tensor* t : {l.q, l.k, l.v, l.o, l.gate, l.up, l.down}) product(t);
+  product(m.head);
+  vnni::forget_runs();
+}
+
+EmulationWatch::~EmulationWatch() {
+  const CpuFeatures& cpu = cpu_here();
+  const bool vnni = path_ == Path::vnni, vnni8 = path_ == Path::vnni8;
+  for (int i = 0; i < vnni::NOPS; i++) {
+    const auto op = static_cast<vnni::Op>(i);
+    bool due = false;
+    if (op == vnni::BUSD) due = !cpu.avx_vnni && ((vnni && (q8_ || q4_)) || (vnni8 && q4_));
+    if (op == vnni::BSSD) due = !cpu.avx_vnni_int8 && vnni8 && q8_;
+    EXPECT_EQ(vnni::ran(op), due) << path_name(path_) << ", emulation of operation " << i << " (vnni_emu.h)";
   }
 }
 

@@ -1,16 +1,32 @@
 // paths.h - the kernel paths that the engine's tests can run here, the missing VNNI instructions emulated.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "kern/kern.h"
+#include "model/model.h"
 
 namespace nyb::test {
 
 // ref, and every path that this CPU has or that the emulation gives it (vnni and vnni8 on a CPU with AVX2). Installs the
-// emulation where it is needed. (Not under the thread sanitizer.)
+// emulation where it is needed; fails the test where it should run and does not. (Not under the thread sanitizer.)
 const std::vector<Path>& runnable_paths();
 
-// Where a runnable path's own instructions are missing here: fails unless some were emulated so far.
-void expect_emulated();
+// Why a path is not among them: what this CPU lacks that no emulation gives it. Empty: it is, or ought to be.
+std::string cannot_run(Path p);
+
+// Lives while a path runs a model. At its end it fails the test unless exactly those dot products were emulated that the path
+// uses on the model's types and this CPU lacks.
+class EmulationWatch {
+ public:
+  EmulationWatch(const Model& m, Path p);
+  ~EmulationWatch();
+  EmulationWatch(const EmulationWatch&) = delete;
+  EmulationWatch& operator=(const EmulationWatch&) = delete;
+
+ private:
+  Path path_;
+  bool q8_ = false, q4_ = false;  // types of matrices that are multiplied by
+};
 
 }  // namespace nyb::test
