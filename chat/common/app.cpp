@@ -11,6 +11,7 @@ namespace nyb {
 namespace {
 
 struct OutputClosed {};
+bool out_is_optional = false;
 
 // --name or -n as CLI11 knows it; nullptr where it is none of the program's options.
 const CLI::Option* option_of(const CLI::App& app, const std::string& word) {
@@ -117,9 +118,12 @@ int app_run(CLI::App& app, int argc, char** argv, const std::function<int()>& bo
 
 void out_write(std::string_view text) {
   const int error = fd_write(1, text);
+  if (error == EPIPE && out_is_optional) return;
   if (error == EPIPE) throw OutputClosed{};
   if (error != 0) throw Error(fmt::format("cannot write to standard output: {}", std::strerror(error)));
 }
+
+void out_optional() { out_is_optional = true; }
 
 void err_write(std::string_view text) { (void)fd_write(2, text); }
 

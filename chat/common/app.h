@@ -14,7 +14,8 @@ namespace nyb {
 
 // Parses argv into `app` (words like kernel=avx2 become --kernel avx2 first), then runs body. Exit codes: what body returns
 // (0: done); 1 for an Error, printed as one sentence on stderr; 2 for wrong usage, also CLI11's own; 130 when interrupted.
-// A reader of stdout that went away (`| head -1`) ends the program quietly with 0. Adds --version. `app` needs a name.
+// A reader of stdout that went away (`| head -1`) ends the program quietly with 0, unless out_optional() was called. Adds
+// --version. `app` needs a name.
 int app_run(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
 
 // The words of a command line as CLI11 should see them: NAME=VALUE becomes --NAME VALUE where NAME is an option of `app` and
@@ -39,6 +40,9 @@ struct Interrupted {};
 // Writes all of it to stdout, unbuffered. Throws Error when it cannot (a full disk); when nobody reads any more, app_run ends
 // the program quietly.
 void out_write(std::string_view text);
+// From here on what the program is for is not only on stdout but in its exit code, a file or stderr as well: where nobody reads
+// stdout any more, out_write loses its text and the work goes on.
+void out_optional();
 // Writes to stderr; what cannot be written is lost.
 void err_write(std::string_view text);
 
