@@ -8,26 +8,28 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <vector>
 #include "common/app.h"
 
 namespace nyb {
 namespace {
 
 constexpr size_t kMost = size_t{1} << 30;
-constexpr int kPasteMs = 10;  // lines of a paste arrive closer together than anybody types
+constexpr size_t kPart = 65536;  // read at once; on the heap, since a stack may be that small
+constexpr int kPasteMs = 10;     // lines of a paste arrive closer together than anybody types
 
 std::string read_fd(int fd, const std::string& name) {
   std::string all;
+  std::vector<char> part(kPart);
   for (;;) {
     if (!wait_readable(fd)) throw Interrupted{};
-    char part[65536];
-    const ssize_t n = read(fd, part, sizeof part);
+    const ssize_t n = read(fd, part.data(), part.size());
     if (n == 0) return all;
     if (n < 0) {
       if (errno == EINTR || errno == EAGAIN) continue;
       throw Error(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
     }
-    all.append(part, static_cast<size_t>(n));
+    all.append(part.data(), static_cast<size_t>(n));
     if (all.size() > kMost) throw Error(fmt::format("{} is over 1 GiB, more than a text to read can be", name));
   }
 }
@@ -97,10 +99,10 @@ LineReader::Got LineReader::next_physical(std::string& line) {
       return Got::line;
     }
     if (!wait_readable(0)) return Got::interrupted;
-    char part[65536];
-    const ssize_t n = read(0, part, sizeof part);
+    std::vector<char> part(kPart);
+    const ssize_t n = read(0, part.data(), part.size());
     if (n > 0) {
-      buffer_.append(part, static_cast<size_t>(n));
+      buffer_.append(part.data(), static_cast<size_t>(n));
     } else if (n == 0 || errno == EIO) {  // EIO: the terminal is gone
       ended_ = true;
     } else if (errno != EINTR && errno != EAGAIN) {
