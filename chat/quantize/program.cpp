@@ -23,13 +23,18 @@ struct Options {
 
 TType type_of(const std::string& s) { return s == "f32" ? TType::f32 : s == "q4" ? TType::q4 : TType::q8; }
 
-// The output must not be a part of the model that is read.
-void apart(const std::string& in, const std::string& out) {
+// The output must not be a part of the model that is read, by whatever name: either side may be a link to the other.
+void apart(const fs::path& part, const std::string& out) {
+  std::error_code ec;
+  if (fs::equivalent(part, out, ec)) throw Error(out + ": this is a part of the model to convert; give the output another name");
+}
+
+// Everything in the folder but earlier outputs.
+void apart_from_folder(const std::string& in, const std::string& out) {
   std::error_code ec;
   if (!fs::exists(out, ec)) return;
-  const fs::path folder = fs::path(out).has_parent_path() ? fs::path(out).parent_path() : fs::path(".");
-  if (fs::equivalent(in, out, ec) || (fs::equivalent(in, folder, ec) && fs::path(out).extension() != ".mnm"))
-    throw Error(out + ": this is a part of the model to convert; give the output another name");
+  for (const fs::directory_entry& e : fs::directory_iterator(in))
+    if (e.path().extension() != ".mnm") apart(e.path(), out);
 }
 
 // What chat will meet in the template that is kept. The import made sure that the tokenizer loads.
@@ -51,8 +56,9 @@ int run(const Options& o) {
   if (!fs::is_directory(o.in, ec))
     throw Error(o.in + ": this is not a folder; quantize reads a Hugging Face folder with config.json and safetensors");
   output_check(o.out);
-  apart(o.in, o.out);
+  apart_from_folder(o.in, o.out);
   ModelSource src = hf_open(o.in, o.name);
+  for (const MappedFile& f : src.files) apart(f.path(), o.out);
   tok_import_hf(o.in, src.shape.vocab, src.meta);
 
   ConvertOptions c;
