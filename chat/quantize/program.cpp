@@ -52,8 +52,10 @@ std::string template_note(const Meta& meta) {
 
 int run(const Options& o) {
   std::error_code ec;
-  if (!fs::exists(o.in, ec)) throw Error(o.in + ": there is no such folder");
-  if (!fs::is_directory(o.in, ec))
+  const fs::file_type in = fs::status(o.in, ec).type();
+  if (in == fs::file_type::not_found) throw Error(o.in + ": there is no such folder");
+  if (in == fs::file_type::none) throw Error(fmt::format("{}: cannot look at it: {}", o.in, ec.message()));
+  if (in != fs::file_type::directory)
     throw Error(o.in + ": this is not a folder; quantize reads a Hugging Face folder with config.json and safetensors");
   output_check(o.out);
   apart_from_folder(o.in, o.out);
