@@ -1,10 +1,9 @@
+// measure.cpp - what a product and the weights lose by the conversion.
 #include "model/measure.h"
 
 #include "kern/dmath.h"
-#include "kern/f16.h"
 #include "kern/ref.h"
 #include "kern/splitmix.h"
-#include "model/bytes.h"
 
 namespace nyb {
 namespace {
@@ -49,26 +48,13 @@ ErrorSum ProductMeter::measure(TType type, const float* w, size_t rows, const ui
 
 ErrorSum weight_error(TType type, const float* w, size_t rows, size_t cols, const uint8_t* panel, const float* scales) {
   ErrorSum e;
+  std::vector<float> is(cols);
   for (size_t r = 0; r < rows; r++) {
-    for (size_t k = 0; k < cols; k++) {
-      const size_t g = k / kGroup, j = k % kGroup;
-      float is = 0;
-      switch (type) {
-        case TType::vec: is = w[r * cols + k]; break;
-        case TType::f32: is = get_le<float>(panel + (k * kPanelRows + r) * sizeof(float)); break;
-        case TType::q8:
-          is = static_cast<float>(static_cast<int8_t>(panel[g * kQ8GroupBytes + j / 4 * 64 + r * 4 + j % 4])) * scales[r];
-          break;
-        case TType::q4: {
-          const uint8_t* group = panel + g * kQ4GroupBytes;
-          const uint8_t byte = group[j % 16 / 4 * 64 + r * 4 + j % 4];
-          const int q = (j < 16 ? byte & 15 : byte >> 4) - 8;
-          is = static_cast<float>(q) * f16_to_f32(get_le<uint16_t>(group + kQ4NibbleBytes + 2 * r));
-          break;
-        }
-      }
-      e.add(static_cast<double>(is), static_cast<double>(w[r * cols + k]));
-    }
+    if (type == TType::vec)
+      is.assign(w + r * cols, w + (r + 1) * cols);
+    else
+      panel_row(type, panel, scales, cols, r, is.data());
+    for (size_t k = 0; k < cols; k++) e.add(static_cast<double>(is[k]), static_cast<double>(w[r * cols + k]));
   }
   return e;
 }

@@ -1,9 +1,11 @@
+// tensor.cpp - sizes, and single rows out of panels.
 #include "model/tensor.h"
 
 #include <cstring>
 
 #include "kern/error.h"
 #include "kern/f16.h"
+#include "model/bytes.h"
 
 namespace nyb {
 namespace {
@@ -48,40 +50,40 @@ uint64_t tensor_bytes(TType t, uint64_t rows, uint64_t cols) {
   return body + scales;
 }
 
+void panel_row(TType type, const uint8_t* panel, const float* scales, uint64_t cols, uint64_t r, float* out) {
+  switch (type) {
+    case TType::f32:
+      for (uint64_t k = 0; k < cols; k++) std::memcpy(out + k, panel + (k * kPanelRows + r) * sizeof(float), sizeof(float));
+      break;
+    case TType::q8:
+      // column 4c + b of a group lies at piece c, row r, byte b
+      for (uint64_t k = 0; k < cols; k++) {
+        const uint64_t g = k / kGroup, c = k % kGroup / 4, b = k % 4;
+        const auto q = static_cast<int8_t>(panel[g * kQ8GroupBytes + c * 64 + r * 4 + b]);
+        out[k] = static_cast<float>(q) * scales[r];
+      }
+      break;
+    case TType::q4:
+      for (uint64_t k = 0; k < cols; k++) {
+        const uint8_t* group = panel + k / kGroup * kQ4GroupBytes;
+        const uint64_t j = k % 16;  // columns j and 16 + j share a byte
+        const uint8_t byte = group[j / 4 * 64 + r * 4 + j % 4];
+        const int n = k % kGroup < 16 ? byte & 15 : byte >> 4;
+        out[k] = static_cast<float>(n - 8) * f16_to_f32(get_le<uint16_t>(group + kQ4NibbleBytes + r * 2));
+      }
+      break;
+    case TType::vec: break;
+  }
+}
+
 void tensor_row(const Tensor& t, uint64_t row, float* out) {
   if (t.type == TType::vec) {
     std::memcpy(out, t.data + row * t.cols * sizeof(float), t.cols * sizeof(float));
     return;
   }
-  const uint64_t r = row % kPanelRows;
-  const uint8_t* p = t.panel(row / kPanelRows);
-  switch (t.type) {
-    case TType::f32:
-      for (uint64_t k = 0; k < t.cols; k++) std::memcpy(out + k, p + (k * kPanelRows + r) * sizeof(float), sizeof(float));
-      break;
-    case TType::q8: {
-      const float scale = t.row_scale()[row];
-      // column 4c + b of a group lies at piece c, row r, byte b
-      for (uint64_t k = 0; k < t.cols; k++) {
-        const uint64_t g = k / kGroup, c = k % kGroup / 4, b = k % 4;
-        const auto q = static_cast<int8_t>(p[g * kQ8GroupBytes + c * 64 + r * 4 + b]);
-        out[k] = static_cast<float>(q) * scale;
-      }
-      break;
-    }
-    case TType::q4:
-      for (uint64_t k = 0; k < t.cols; k++) {
-        const uint8_t* group = p + k / kGroup * kQ4GroupBytes;
-        const uint64_t j = k % 16;  // columns j and 16 + j share a byte
-        const uint8_t byte = group[j / 4 * 64 + r * 4 + j % 4];
-        const int n = k % kGroup < 16 ? byte & 15 : byte >> 4;
-        uint16_t half;
-        std::memcpy(&half, group + kQ4NibbleBytes + r * 2, sizeof half);
-        out[k] = static_cast<float>(n - 8) * f16_to_f32(half);
-      }
-      break;
-    case TType::vec: break;
-  }
+  const uint64_t p = row / kPanelRows;
+  const float* scales = t.type == TType::q8 ? t.row_scale() + p * kPanelRows : nullptr;
+  panel_row(t.type, t.panel(p), scales, t.cols, row % kPanelRows, out);
 }
 
 }  // namespace nyb

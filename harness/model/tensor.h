@@ -42,6 +42,10 @@ struct Tensor {
   const float* vec() const { return reinterpret_cast<const float*>(data); }
 };
 
+// Row r (0..15) of one panel as floats: float(q) * scale, or the f32 value itself. `scales` are the panel's sixteen row scales
+// (q8 only). Matrices only, not vec.
+void panel_row(TType type, const uint8_t* panel, const float* scales, uint64_t cols, uint64_t r, float* out);
+
 // One row as floats (the embedding lookup): float(q) * scale, or the f32 value itself. row < rows.
 void tensor_row(const Tensor& t, uint64_t row, float* out);
 
