@@ -48,13 +48,6 @@ std::optional<double> ratio(std::string_view quota, std::string_view period) {
   return *q / *p;
 }
 
-std::string first_line(const std::string& path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
-
 // mountinfo writes a space in a path as \040 and so on.
 std::string unescape(std::string_view s) {
   const auto octal = [](char c) { return c >= '0' && c <= '7'; };
@@ -122,6 +115,13 @@ std::optional<double> quota_at(const std::string& folder, bool v2) {
 }
 
 }  // namespace
+
+std::string first_line(const std::string& path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
 
 std::optional<double> cgroup_quota(const std::string& root) {
   std::optional<double> least;

@@ -9,4 +9,7 @@ namespace nyb {
 // level up to the mounted root; nothing where no level has one. `root` is put before /proc and before every mount point.
 std::optional<double> cgroup_quota(const std::string& root);
 
+// The first line of one of the system's files, without its end; empty when it cannot be read.
+std::string first_line(const std::string& path);
+
 }  // namespace nyb

@@ -46,13 +46,6 @@ std::optional<std::vector<unsigned>> parse_cpus(std::string_view s) {
   return cpus;
 }
 
-std::string first_line(const std::string& path) {
-  std::ifstream in(path);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
-
 std::vector<unsigned> kernel_mask() {
   for (unsigned n = 1024; n <= kMostCpus; n *= 2) {  // the call refuses a mask shorter than the kernel's
     const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(CPU_ALLOC(n), [](cpu_set_t* s) { CPU_FREE(s); });
