@@ -1,0 +1,128 @@
+// hostile_test.cpp - texts and patterns made to take long or to fill the stack: time stays linear and the stack small.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <time.h>
+
+#include <functional>
+
+#include "text/regex_import.h"
+#include "text/tokenizer.h"
+#include "text_support.h"
+
+namespace nyb {
+namespace {
+using namespace test;
+
+// What a text of a megabyte may take of one core, whatever else runs. The work is linear: 0.2 s; sanitizers are allowed more.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define NYB_SLOW 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define NYB_SLOW 1
+#endif
+#endif
+#ifdef NYB_SLOW
+constexpr double most_seconds = 20;
+#else
+constexpr double most_seconds = 1;
+#endif
+
+// Seconds of processor time of this thread.
+double spent() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+// A vocabulary in which runs of one character merge ten times over, so that hostile texts meet all of the machinery.
+Meta doubling_meta(const std::string& pattern) {
+  std::vector<std::array<uint32_t, 2>> merges;
+  uint32_t next = 256;
+  for (const unsigned char c : std::string("ax7 \n!\xff")) {
+    uint32_t last = c;
+    for (int i = 0; i < 10; ++i) {
+      merges.push_back({last, last});
+      last = next++;
+    }
+  }
+  Meta meta;
+  tok_import_hf(folder_with(made_up_bpe(merges), nlohmann::json::object()).string(), next, meta);
+  if (!pattern.empty()) meta.set(key::tok_pattern, pattern, true);
+  return meta;
+}
+
+void expect_fast(const Tokenizer& tok, const std::string& text, size_t most_ids, const char* what) {
+  const double start = spent();
+  const Ids ids = tok.encode(text);
+  const double seconds = spent() - start;
+  EXPECT_LT(seconds, most_seconds) << what;
+  EXPECT_LE(ids.size(), most_ids) << what;
+  EXPECT_TRUE(tok.decode(ids) == text) << what;
+}
+
+// Runs `body` on a stack of 256 KiB, a fraction of what texts of a megabyte would take if they were kept there.
+void on_small_stack(const std::function<void()>& body) {
+  pthread_attr_t attr;
+  ASSERT_EQ(pthread_attr_init(&attr), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attr, size_t{256} << 10), 0);
+  pthread_t thread{};
+  const auto run = [](void* f) -> void* {
+    (*static_cast<const std::function<void()>*>(f))();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attr, run, const_cast<std::function<void()>*>(&body)), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attr);
+}
+
+TEST(Hostile, LinearTimeAndConstantStack) {
+  constexpr size_t mb = size_t{1} << 20;
+  const std::string gpt2 = regex_import(gpt2_pattern, "here");
+  const std::string llama3 = pocket_meta().get<std::string>("tok.pattern");
+  // With PCRE2's machine code and without, as where a system forbids it.
+  for (const std::string& pattern : {gpt2, llama3, "(*NO_JIT)" + gpt2, "(*NO_JIT)" + llama3}) {
+    on_small_stack([&] {
+      const auto tok = Tokenizer::from_meta(doubling_meta(pattern));
+      expect_fast(*tok, std::string(50000, 'a'), 60, "50,000 letters");
+      expect_fast(*tok, std::string(mb, 'x'), 1100, "a megabyte without a space");
+      expect_fast(*tok, std::string(26000, ' '), 40, "26,000 spaces");
+      expect_fast(*tok, std::string(mb, ' ') + "x", 1100, "a megabyte of spaces and a letter");
+      expect_fast(*tok, std::string(mb, '7'), mb, "a megabyte of digits");
+      expect_fast(*tok, std::string(mb, '\n'), 1100, "a megabyte of line ends");
+      expect_fast(*tok, std::string(mb, '!'), 1100, "a megabyte of marks");
+      expect_fast(*tok, std::string(mb, '\xff'), mb, "a megabyte that is not UTF-8");
+      expect_fast(*tok, std::string(mb, '\0'), mb, "a megabyte of NUL");
+      std::string mixed, spread;
+      while (mixed.size() < mb) mixed += "\n \t";
+      while (spread.size() < mb) spread += "a\u0301 'S\xff 1";
+      expect_fast(*tok, mixed, mixed.size(), "a megabyte of mixed white space");
+      expect_fast(*tok, spread, spread.size(), "a megabyte of short words");
+    });
+  }
+}
+
+TEST(Hostile, SpecialsInALongText) {
+  std::string text;
+  while (text.size() < (size_t{1} << 20)) text += "<|<|end|";
+  const double start = spent();
+  const Ids ids = pocket().encode_with_specials(text);
+  EXPECT_LT(spent() - start, most_seconds);
+  EXPECT_TRUE(pocket().decode(ids) == text);
+}
+
+// A pattern that takes exponential time is stopped, not waited for.
+TEST(Hostile, PatternThatBlowsUp) {
+  for (const char* jit : {"", "(*NO_JIT)"}) {
+    const auto tok = Tokenizer::from_meta(doubling_meta(std::string(jit) + "(a+)+b|(?:a|aa)+c"));
+    const double start = spent();
+    const std::string error = error_of([&] { (void)tok->encode(std::string(5000, 'a')); });
+    EXPECT_NE(error.find("pattern does not get through the text"), std::string::npos) << error;
+    EXPECT_LT(spent() - start, 5 * most_seconds);
+  }
+  // \K moves the start of a match; what is before it is a word then.
+  const auto tok = Tokenizer::from_meta(doubling_meta("ab\\Kc|b\\K"));
+  EXPECT_EQ(tok->decode(tok->encode("xabcxb")), "xabcxb");
+}
+
+}  // namespace
+}  // namespace nyb
