@@ -62,6 +62,17 @@ TEST(Usage, WrongUsageIsTwo) {
                                          {{"--logits", "x.npy"}, "--logits"},
                                          {{"--verify", "-p", "x"}, "--verify"},
                                          {{"--raw", "--system", "x"}, "--raw"},
+                                         {{"--eval", "h.jsonl", "--raw"}, "--raw is for replies, and --eval gives none"},
+                                         {{"--eval", "t.txt", "--system", "x"}, "--system is for replies"},
+                                         {{"--eval", "t.txt", "--system", ""}, "--system is for replies"},
+                                         {{"max=3", "eval=t.txt"}, "--max is for replies"},
+                                         {{"--eval", "t.txt", "--temp", "0"}, "--temp is for replies"},
+                                         {{"--eval", "t.txt", "--top-p", "1"}, "--top-p is for replies"},
+                                         {{"--eval", "t.txt", "--top-k", "1"}, "--top-k is for replies"},
+                                         {{"--verify", "--seed", "1"}, "--seed is for replies, and --verify gives none"},
+                                         {{"", "-p", "x"}, "the name of the model file is empty"},
+                                         {{"--chunk", "0"}, "from 1 to 4096"},
+                                         {{"--chunk", "4294967295"}, "--chunk takes"},
                                          {{"a.mnm", "b.mnm"}, "b.mnm"}})
     expect_sentence(chat(c.args), 2, c.says);
 }
