@@ -185,14 +185,27 @@ TEST(Eval, HeldOutConversations) {
   EXPECT_EQ(fingerprint_of(words.err), j["fingerprint"]);
 }
 
+// Of pocket in another type than the built-in model's.
+json held_out_as(const std::string& type) {
+  const fs::path model = tmp_dir() / ("pocket-" + type + ".mnm");
+  const Ran q = run({program("quantize"), "--quiet", "--type", type, pocket_dir().string(), model.string()});
+  EXPECT_EQ(q.code, 0) << q.err;
+  const Ran r = chat({model.string(), "--eval", (pocket_dir() / "heldout.jsonl").string(), "--json"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  return json::parse(r.out, nullptr, false);
+}
+
 TEST(Eval, InF32TheFigureOfTheTraining) {
-  const fs::path f32 = tmp_dir() / "pocket-f32.mnm";
-  const Ran q = run({program("quantize"), "--quiet", "--type", "f32", pocket_dir().string(), f32.string()});
-  ASSERT_EQ(q.code, 0) << q.err;
-  const Ran r = chat({f32.string(), "--eval", (pocket_dir() / "heldout.jsonl").string(), "--json"});
-  ASSERT_EQ(r.code, 0) << r.err;
-  EXPECT_EQ(json::parse(r.out)["targets"], 2637);
-  EXPECT_NEAR(json::parse(r.out)["loss"], 0.173487, 0.0005);
+  const json j = held_out_as("f32");
+  ASSERT_EQ(j["targets"], 2637);
+  EXPECT_NEAR(j["loss"], 0.173487, 0.0005);
+}
+
+TEST(Eval, Int4LosesLittle) {
+  const json j = held_out_as("q4");
+  ASSERT_EQ(j["type"], "q4");
+  ASSERT_EQ(j["targets"], 2637);
+  EXPECT_NEAR(j["loss"], 0.173487, 0.01);
 }
 
 std::string file_with(const std::string& name, const std::string& text) {
