@@ -29,14 +29,9 @@ bool option_like(std::string_view name) {
   return name[0] >= 'a' && name[0] <= 'z';
 }
 
-// CLI11 writes some of its messages over several lines; one is enough here.
-std::string first_line(std::string s) {
-  if (const size_t end = s.find('\n'); end != std::string::npos) s.resize(end);
-  return s;
-}
-
+// Names and values of files and command lines are in the sentence as they came: here they become harmless.
 int fail(const CLI::App& app, std::string_view what, int code) {
-  err_write(fmt::format("{}: {}\n", app.get_name(), what));
+  err_write(fmt::format("{}: {}\n", app.get_name(), human_words(what)));
   return code;
 }
 
@@ -53,7 +48,7 @@ int run_guarded(CLI::App& app, const std::vector<std::string>& words, const std:
     out_write(fmt::format("{} {}\n", app.get_name(), NYB_VERSION));
     return 0;
   } catch (const CLI::ParseError& e) {
-    return fail(app, fmt::format("{} (see {} --help)", first_line(e.what()), app.get_name()), 2);
+    return fail(app, fmt::format("{} (see {} --help)", e.what(), app.get_name()), 2);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <climits>
 #include <filesystem>
 #include "common/app.h"
+#include "kern/printable.h"
 
 namespace nyb {
 namespace {
@@ -35,22 +36,7 @@ std::string human_count(uint64_t n) {
   return scaled(n, units, std::size(units), -1, "");
 }
 
-std::string human_words(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (u < 0x20 || u == 0x7f) {
-      out += fmt::format("\\x{:02x}", u);
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
+std::string human_words(std::string_view text) { return printable(text); }
 
 std::string self_folder() {
   std::error_code ec;
