@@ -27,9 +27,9 @@ struct UsageError : Error {
   using Error::Error;
 };
 
-// Ctrl+C and SIGTERM set a flag (installed by app_run) that long work looks at; interrupted() tells, interrupt_clear() takes it
-// back. A second signal before the flag was taken back ends the process at once with 130; so does SIGTERM, which nothing
-// takes back: after it interrupted() stays true.
+// Ctrl+C, SIGTERM and SIGHUP set a flag (installed by app_run) that long work looks at; interrupted() tells, interrupt_clear()
+// takes it back, but not after SIGTERM and SIGHUP: then interrupted() stays true. A second signal before the flag was taken back
+// ends the process at once with 130.
 bool interrupted();
 void interrupt_clear();
 const std::atomic<bool>& interrupt_flag();  // the flag itself, for work that knows nothing of programs
@@ -69,7 +69,7 @@ class Progress {
 
 std::string human_bytes(uint64_t n);             // "4.9 MB": decimal units, named as such
 std::string human_count(uint64_t n);             // "4.95M"
-std::string human_words(std::string_view text);  // text in one line: control characters become \n, \t, \xNN
+std::string human_words(std::string_view text);  // printable(): one line, nothing that a terminal obeys
 std::string self_folder();                       // of the running program's own file
 
 }  // namespace nyb

@@ -48,6 +48,7 @@ bool wait_readable(int fd, int timeout_ms) {
   sigemptyset(&block);
   sigaddset(&block, SIGINT);
   sigaddset(&block, SIGTERM);
+  sigaddset(&block, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &block, &before);
   bool ready = false;
   while (!interrupted()) {

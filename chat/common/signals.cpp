@@ -8,18 +8,39 @@
 #include <cstdlib>
 #include <cstring>
 #include "common/app.h"
+#include "model/temporaries.h"
 
 namespace nyb {
 namespace {
 
 std::atomic<bool> flag{false};
-std::atomic<bool> leaving{false};  // SIGTERM came: no conversation is kept
+std::atomic<bool> leaving{false};  // SIGTERM or SIGHUP came: no conversation is kept
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
 extern "C" void on_signal(int sig) {
   // The work did not look at the flag yet: whoever asks again wants out, whatever it is doing.
-  if (flag.exchange(true)) _exit(130);
-  if (sig == SIGTERM) leaving = true;
+  if (flag.exchange(true)) {
+    temporaries_unlink();
+    _exit(130);
+  }
+  if (sig != SIGINT) leaving = true;
+}
+
+// Ends the process as SIGQUIT does, core and all: the handler is gone and the signal not blocked while it runs.
+extern "C" void on_quit(int sig) {
+  temporaries_unlink();
+  (void)std::raise(sig);
+}
+
+// A shell's background job starts with SIGINT ignored, and one under nohup with SIGHUP; that stays.
+void handle(int sig, void (*handler)(int), int flags) {
+  struct sigaction old {};
+  if (sigaction(sig, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) return;
+  struct sigaction act {};
+  act.sa_handler = handler;
+  sigemptyset(&act.sa_mask);
+  act.sa_flags = flags;
+  sigaction(sig, &act, nullptr);
 }
 
 }  // namespace
@@ -33,16 +54,9 @@ void interrupt_clear() {
 const std::atomic<bool>& interrupt_flag() { return flag; }
 
 void signals_install() {
-  struct sigaction act {};
-  act.sa_handler = on_signal;
-  sigemptyset(&act.sa_mask);
-  act.sa_flags = 0;  // not SA_RESTART: opening a pipe that nobody writes must return
-  for (const int sig : {SIGINT, SIGTERM}) {
-    struct sigaction old {};
-    // A shell's background job starts with SIGINT ignored; that stays.
-    if (sigaction(sig, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) continue;
-    sigaction(sig, &act, nullptr);
-  }
+  // not SA_RESTART: opening a pipe that nobody writes must return
+  for (const int sig : {SIGINT, SIGTERM, SIGHUP}) handle(sig, on_signal, 0);
+  handle(SIGQUIT, on_quit, static_cast<int>(SA_RESETHAND) | SA_NODEFER);
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   sigemptyset(&ignore.sa_mask);

@@ -4,8 +4,8 @@
 
 namespace nyb {
 
-// SIGINT and SIGTERM set the flag of app.h (a blocked read returns); SIGPIPE and
-// SIGXFSZ are ignored, so that a write says EPIPE or EFBIG.
+// SIGINT, SIGTERM and SIGHUP set the flag of app.h (a blocked read returns); SIGQUIT ends the process without leaving
+// unfinished files behind; SIGPIPE and SIGXFSZ are ignored, so that a write says EPIPE or EFBIG.
 void signals_install();
 
 // Opens /dev/null in place of a standard file that is closed: the next file opened would get its number, and messages would

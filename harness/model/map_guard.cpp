@@ -1,6 +1,7 @@
 // map_guard.cpp - the handler and the list of maps that it looks through.
 #include "model/map_guard.h"
 
+#include <errno.h>
 #include <unistd.h>
 #include <csignal>
 
@@ -9,6 +10,9 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+
+#include "kern/printable.h"
+#include "model/temporaries.h"
 
 namespace nyb {
 namespace {
@@ -33,6 +37,7 @@ void on_sigbus(int sig, siginfo_t* info, void* context) {
     if (begin == 0 || a < begin || a - begin >= n->size.load(std::memory_order_relaxed)) continue;
     const ssize_t ignored = write(STDERR_FILENO, n->text, n->text_len);
     (void)ignored;
+    temporaries_unlink();
     _exit(1);
   }
   if ((before.sa_flags & SA_SIGINFO) && before.sa_sigaction) {
@@ -70,8 +75,9 @@ void* map_guard_add(const void* begin, size_t size, const std::string& path) {
   while (n && n->begin.load(std::memory_order_relaxed) != 0) n = n->next;
   const bool fresh = n == nullptr;
   if (fresh) n = new Node;
+  // a reply may have stopped in the middle of its line
   const std::string text =
-      path.substr(0, 800) +
+      "\n" + std::string(program_invocation_short_name).substr(0, 60) + ": " + printable(path).substr(0, 700) +
       ": the file became shorter while it was in use, or its disk cannot be read; start again with the whole file\n";
   n->text_len = std::min(text.size(), sizeof n->text);
   std::memcpy(n->text, text.data(), n->text_len);

@@ -12,8 +12,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "kern/error.h"
+#include "model/temporaries.h"
 #include "model/writer.h"
 
 namespace nyb {
@@ -64,11 +66,13 @@ OutFile::OutFile(const std::string& path) {
     if (fd_ < 0 && errno != EEXIST) break;
   }
   if (fd_ < 0) throw Error(path_ + ": cannot write in its folder: " + reason(errno));
+  remembered_ = temporary_remember(temporary_);
 }
 
 OutFile::~OutFile() {
   if (fd_ >= 0) close(fd_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
+  temporary_forget(remembered_);
 }
 
 void OutFile::reserve(uint64_t bytes) {
@@ -102,6 +106,7 @@ void OutFile::commit() {
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0)
     throw Error(path_ + ": cannot give the finished file its name: " + reason(errno));
   temporary_.clear();
+  temporary_forget(std::exchange(remembered_, nullptr));
   // the folder's entry as well, so that a power cut keeps the whole file or the old one; it may not be readable: no matter
   if (const int d = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); d >= 0) {
     fsync(d);

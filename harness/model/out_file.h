@@ -23,6 +23,7 @@ class OutFile {
  private:
   std::string path_, temporary_;
   int fd_ = -1;
+  void* remembered_ = nullptr;  // removed as well where a signal ends the process (temporaries.h)
 };
 
 }  // namespace nyb
