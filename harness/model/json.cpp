@@ -27,6 +27,7 @@ const json* member(const json& o, const char* key) {
 
 json json_strict(std::span<const uint8_t> bytes, const std::string& where, int max_depth) {
   std::vector<std::set<std::string>> keys;  // of the objects that are open; lists have an empty set
+  std::string last_key;
   const auto look = [&](int depth, json::parse_event_t event, json& v) {
     if (depth > max_depth) throw Error(fmt::format("{}: the JSON is nested more than {} deep", where, max_depth));
     switch (event) {
@@ -35,6 +36,7 @@ json json_strict(std::span<const uint8_t> bytes, const std::string& where, int m
       case json::parse_event_t::object_end:
       case json::parse_event_t::array_end: keys.pop_back(); break;
       case json::parse_event_t::key:
+        last_key = v.get_ref<const std::string&>();
         if (!keys.back().insert(v.get_ref<const std::string&>()).second)
           throw Error(fmt::format("{}: the key {} is there twice", where, shown(v.get_ref<const std::string&>())));
         break;
@@ -46,6 +48,8 @@ json json_strict(std::span<const uint8_t> bytes, const std::string& where, int m
     return json::parse(bytes.begin(), bytes.end(), look);
   } catch (const json::parse_error& e) {
     throw Error(fmt::format("{}: this is not valid JSON (at byte {} of {})", where, e.byte, bytes.size()));
+  } catch (const json::out_of_range&) {  // a number is all that parsing finds out of range
+    throw Error(fmt::format("{}: the number of the key {} is beyond what a double holds", where, shown(last_key)));
   } catch (const json::exception& e) { throw Error(fmt::format("{}: this JSON cannot be read: {}", where, e.what())); }
 }
 
