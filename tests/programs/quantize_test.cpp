@@ -11,6 +11,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/model.h"
@@ -153,6 +154,54 @@ TEST(Quantize, Errors) {
   EXPECT_FALSE(fs::exists(out));
 }
 
+TEST(Quantize, APartOfTheModelByAnotherName) {
+  const fs::path dir = fresh("links"), copy = dir / "copy", blobs = dir / "blobs";
+  fs::copy(pocket, copy);
+  const std::string before = test::read_file(copy / "model.safetensors");
+  for (const char* part : {"model.safetensors", "config.json"}) {
+    const fs::path link = dir / (std::string(part) + ".mnm");
+    fs::create_symlink(copy / part, link);
+    EXPECT_TRUE(fails(run({copy.string(), link.string()}), "a part of the model to convert"));
+  }
+  fs::create_directory(blobs);
+  fs::rename(copy / "model.safetensors", blobs / "weights.mnm");
+  fs::create_symlink(blobs / "weights.mnm", copy / "model.safetensors");
+  EXPECT_TRUE(fails(run({copy.string(), (blobs / "weights.mnm").string()}), "a part of the model to convert"));
+  EXPECT_EQ(test::read_file(blobs / "weights.mnm"), before);
+}
+
+TEST(Quantize, ALinkToNowhereIsNoAbsentFile) {
+  for (const char* file : {"tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json"}) {
+    const fs::path dir = fresh("nowhere"), copy = dir / "copy";
+    fs::copy(pocket, copy);
+    fs::remove(copy / file);
+    fs::create_symlink("gone", copy / file);
+    EXPECT_TRUE(fails(run({copy.string(), (dir / "m.mnm").string()}), std::string(file) + " is a symbolic link to a file"));
+  }
+}
+
+TEST(Quantize, NothingReachesTheTerminalRaw) {
+  const Ran r = run({"we\nird\033[31m\xff/none", "x.mnm"});
+  EXPECT_TRUE(fails(r, "we\\nird\\x1b[31m\\xff/none: there is no such folder"));
+  EXPECT_TRUE(fails(run({pocket, "x.mnm", "--no\033[31m\nsuch"}), "--no\\x1b[31m\\nsuch", 2));
+}
+
+TEST(Quantize, ValuesAreCheckedBeforeTheWork) {
+  struct Case {
+    const char *key, *value, *says;
+  };
+  for (const Case& c : {Case{"rms_norm_eps", "1e300", "which a float does not hold"}, Case{"rope_theta", "1e-8", "too small"},
+                        Case{"rms_norm_eps", "1e400", "\"rms_norm_eps\" is beyond what a double holds"}}) {
+    const fs::path dir = fresh("values"), copy = dir / "copy";
+    fs::copy(pocket, copy);
+    std::string config = test::read_file(copy / "config.json");
+    const size_t at = config.find(':', config.find(std::string("\"") + c.key + "\"")) + 1;
+    config.replace(at, config.find_first_of(",}\n", at) - at, c.value);
+    std::ofstream(copy / "config.json") << config;
+    EXPECT_TRUE(fails(run({copy.string(), (dir / "m.mnm").string()}), c.says)) << c.key << c.value;
+  }
+}
+
 TEST(Quantize, WrongUsage) {
   EXPECT_TRUE(fails(run({}), "IN", 2));
   EXPECT_TRUE(fails(run({pocket}), "OUT", 2));
@@ -187,6 +236,23 @@ TEST(Quantize, CtrlCLeavesNothing) {
   EXPECT_EQ(r.out, "");
   EXPECT_EQ(test::read_file(out), "old");
   EXPECT_EQ(std::distance(fs::directory_iterator(dir), {}), 1);
+}
+
+// A second signal of another kind, for two of one kind may arrive as one; SIGQUIT ends the process by itself.
+TEST(Quantize, OtherEndsLeaveNothing) {
+  const rlimit no_core{0, 0};
+  for (const auto& [first, second, code] : {std::tuple{SIGHUP, 0, 130}, {SIGTERM, SIGINT, 130}, {SIGQUIT, 0, 1000 + SIGQUIT}}) {
+    const fs::path dir = fresh("ended"), out = dir / "m.mnm";
+    const Ran r = run(
+        {pocket, out.string(), "--type", "q4"}, [&] { setrlimit(RLIMIT_CORE, &no_core); },
+        [&, one = first, two = second](pid_t pid) {
+          for (int i = 0; i < 20000 && fs::is_empty(dir); i++) usleep(200);
+          kill(pid, one);
+          if (two) kill(pid, two);
+        });
+    EXPECT_EQ(r.code, code) << r.err;
+    EXPECT_TRUE(fs::is_empty(dir)) << first;
+  }
 }
 
 }  // namespace
