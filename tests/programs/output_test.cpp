@@ -158,6 +158,20 @@ TEST(Logits, IdsAloneAndTheSameInAnyChunk) {
   EXPECT_EQ(read_file(a), read_file(b));
 }
 
+TEST(Logits, WhatIsReadIsNotReplaced) {
+  const fs::path model = tmp_dir() / "own.mnm", link = tmp_dir() / "own-link", text = tmp_dir() / "own.txt";
+  fs::copy_file(pocket_model(), model);
+  fs::create_symlink(model, link);
+  std::ofstream(text) << "hi";
+  for (const fs::path& out : {model, link, text}) {
+    const Ran r = chat({model.string(), "-f", text.string(), "--max", "1", "--quiet", "--logits", out.string()});
+    EXPECT_EQ(r.code, 1);
+    EXPECT_NE(r.err.find("--logits would replace"), std::string::npos) << r.err;
+  }
+  EXPECT_EQ(read_file(model), read_file(pocket_model()));
+  EXPECT_EQ(read_file(text), "hi");
+}
+
 TEST(Logits, NothingHalfIsLeft) {
   const fs::path folder = tmp_dir() / "half";
   fs::create_directory(folder);
