@@ -2,8 +2,8 @@
 #include "chat/session.h"
 #include <fmt/format.h>
 #include <algorithm>
-#include <filesystem>
 #include <random>
+#include <utility>
 #include "chat/report.h"
 #include "common/app.h"
 #include "common/input.h"
@@ -43,13 +43,7 @@ void Session::context_note(size_t dropped) {
 // Runs the prompt, shows the reply and what is to be said of it. false: interrupted.
 bool Session::answer(const std::vector<int32_t>& prompt) {
   std::optional<NpyOut> logits;
-  if (!o_.logits.empty()) {
-    std::error_code ec;  // links are followed, for the output replaces what they lead to
-    for (const std::string& read : {r_.model->path, o_.file.value_or("")})
-      if (!read.empty() && std::filesystem::equivalent(read, o_.logits, ec))
-        throw Error(fmt::format("--logits would replace '{}', which is read; give the output another name", o_.logits));
-    logits.emplace(o_.logits, r_.model->shape.vocab);
-  }
+  if (!o_.logits.empty()) logits.emplace(o_.logits, r_.model->shape.vocab);
   replier_.logits = logits ? &*logits : nullptr;
   mid_line_ = false;
   const auto end_line = [this] {
@@ -78,6 +72,8 @@ bool Session::ask(std::string_view text) {
   if (!conv_) throw Error(fmt::format("'{}' has no tokenizer: give token ids with --ids in place of text", r_.model->path));
   mid_line_ = false;
   const size_t free = room(o_, *r_.engine);
+  Conversation before = *conv_;  // asking may drop old turns, and so may the reply
+  const auto restore = [&] { conv_.emplace(std::move(before)); };
   const Prompt prompt = conv_->ask(text, free);
   context_note(prompt.dropped);
   replier_.on_full = [this, free](std::span<const int32_t> so_far) {
@@ -90,12 +86,12 @@ bool Session::ask(std::string_view text) {
     if (prompt.ids.empty()) throw Error("the text is empty, and the model has no token to begin with; give some text");
     whole = answer(prompt.ids);
   } catch (...) {
-    conv_->take_back();
+    restore();
     throw;
   }
   // Interrupted before the first token: there is no reply to keep, so the message goes as well.
   if (last_.ids.empty() && !whole) {
-    conv_->take_back();
+    restore();
   } else {
     conv_->reply(last_.ids);
   }

@@ -15,7 +15,8 @@ class Session {
   // runtime and options must outlive the session.
   Session(Runtime& r, const ChatOptions& o);
 
-  // Answers one message. false: it was interrupted (the flag is still set). Throws Error; the conversation is then as it was.
+  // Answers one message. false: it was interrupted (the flag is still set). Throws Error; the conversation is then as it was, and
+  // so it is where the interruption came before the first token.
   bool ask(std::string_view text);
   // The same with token ids in place of text.
   bool ask_ids(const std::vector<int32_t>& ids);
