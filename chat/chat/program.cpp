@@ -39,6 +39,8 @@ int run(const ChatOptions& o, const CpuFeatures& cpu) {
   Runtime r = runtime_open(o, cpu);
   if (!o.quiet) err_write(banner(r));
   if (o.verify) return verify_run(r, cpu);
+  if (r.tok && !o.quiet)
+    if (const std::string n = r.tok->unicode_note(); !n.empty()) note(fmt::format("({})", n));
   if (!o.eval.empty()) return eval_run(r, o);
   if (!o.quiet && !o.raw && !o.ids && r.tok && !r.tmpl)
     note(r.tmpl_fault.empty() ? "The model has no chat template: it continues each text (completion mode)."
