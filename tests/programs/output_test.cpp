@@ -286,7 +286,9 @@ TEST(Eval, WhatIsWrongIsNamed) {
   const std::string long_text = R"([{"role": "user", "content": ")" + std::string(3000, 'x') + R"("}])";
   for (const Case& c :
        {Case{"1.jsonl", "[]\nnot json\n", "line 2"}, Case{"2.jsonl", "{}", "line 1"}, Case{"3.jsonl", "[{\"role\": 1}]", "line 1"},
-        Case{"4.jsonl", "", "no token"}, Case{"5.jsonl", long_text.c_str(), "512"}, Case{"6.txt", "", "no token"}}) {
+        Case{"4.jsonl", "", "no token"}, Case{"5.jsonl", long_text.c_str(), "512"}, Case{"6.txt", "", "no token"},
+        Case{"7.jsonl", "[]\n[{\"role\": \"tool\", \"content\": \"x\"}]\n",
+             "7.jsonl', line 2: the role of a message is \"tool\""}}) {
     const Ran r = chat({"--quiet", "--eval", file_with(c.name, c.text)});
     EXPECT_EQ(r.code, 1) << c.name;
     EXPECT_NE(r.err.find(c.says), std::string::npos) << c.name << ": " << r.err;
