@@ -2,6 +2,7 @@
 #include "chat/session.h"
 #include <fmt/format.h>
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <utility>
 #include "chat/report.h"
@@ -43,7 +44,13 @@ void Session::context_note(size_t dropped) {
 // Runs the prompt, shows the reply and what is to be said of it. false: interrupted.
 bool Session::answer(const std::vector<int32_t>& prompt) {
   std::optional<NpyOut> logits;
-  if (!o_.logits.empty()) logits.emplace(o_.logits, r_.model->shape.vocab);
+  if (!o_.logits.empty()) {
+    std::error_code ec;  // links are followed, for the output replaces what they lead to
+    for (const std::string& read : {r_.model->path, o_.file.value_or("")})
+      if (!read.empty() && std::filesystem::equivalent(read, o_.logits, ec))
+        throw Error(fmt::format("--logits would replace '{}', which is read; give the output another name", o_.logits));
+    logits.emplace(o_.logits, r_.model->shape.vocab);
+  }
   replier_.logits = logits ? &*logits : nullptr;
   mid_line_ = false;
   const auto end_line = [this] {
