@@ -52,12 +52,14 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   r.kern = kern_pick(cpu, o.kernel, env_of("NYBBLE_KERNEL"));
   r.threads = threads_pick(static_cast<long>(o.threads), env_of("NYBBLE_THREADS"));
   r.model = eng_load(model_path(o));
-  r.tok = Tokenizer::from_meta(r.model->meta);
+  try {
+    r.tok = Tokenizer::from_meta(r.model->meta);
+  } catch (const Error& e) { throw Error(fmt::format("'{}': {}", human_words(r.model->path), e.what())); }
   const std::string* jinja = r.model->meta.find<std::string>(key::chat_template);
   if (r.tok && jinja && !o.raw) {
     try {
       r.tmpl = ChatTemplate::parse(*jinja, *r.tok);
-    } catch (const Error& e) { r.tmpl_fault = e.what(); }  // the model can do all else
+    } catch (const Error& e) { r.tmpl_fault = human_words(e.what()); }  // the model can do all else
   }
   EngOptions e;
   e.ctx = o.ctx ? o.ctx : std::min(r.model->shape.ctx, kUsualContext);

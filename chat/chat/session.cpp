@@ -121,7 +121,7 @@ void Session::message(std::string_view line) {
     }
   } catch (const Error& e) {
     if (!stdin_is_terminal()) throw;
-    err_write(fmt::format("chat: {}\n", e.what()));
+    err_write(fmt::format("chat: {}\n", human_words(e.what())));
   }
 }
 
