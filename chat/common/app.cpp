@@ -47,9 +47,7 @@ int run_guarded(CLI::App& app, const std::vector<std::string>& words, const std:
   } catch (const CLI::CallForVersion&) {
     out_write(fmt::format("{} {}\n", app.get_name(), NYB_VERSION));
     return 0;
-  } catch (const CLI::ParseError& e) {
-    return fail(app, fmt::format("{} (see {} --help)", e.what(), app.get_name()), 2);
-  }
+  } catch (const CLI::ParseError& e) { return fail(app, fmt::format("{} (see {} --help)", e.what(), app.get_name()), 2); }
 }
 
 }  // namespace
