@@ -29,6 +29,8 @@ void Fingerprint::add(std::span<const float> logits) { XXH3_64bits_update(impl_-
 
 uint64_t Fingerprint::value() const { return XXH3_64bits_digest(impl_->state); }
 
+uint64_t fingerprint_of(std::span<const float> logits) { return XXH3_64bits(logits.data(), logits.size_bytes()); }
+
 std::string Fingerprint::hex() const { return fmt::format("{:016x}", value()); }
 
 }  // namespace nyb

@@ -21,4 +21,7 @@ class Fingerprint {
   std::unique_ptr<Impl> impl_;
 };
 
+// The hash of these logits alone.
+uint64_t fingerprint_of(std::span<const float> logits);
+
 }  // namespace nyb

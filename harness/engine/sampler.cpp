@@ -21,6 +21,23 @@ void in_range(const char* name, float v, float most) {
   throw Error(fmt::format("{} is {}, but it must be a finite number, {}", name, v, upto));
 }
 
+// A logit that is not finite stays as it is.
+float penalised(float logit, float penalty) {
+  if (!std::isfinite(logit)) return logit;
+  return std::clamp(logit > 0 ? logit / penalty : logit * penalty, -FLT_MAX, FLT_MAX);
+}
+
+// The logits with the penalties on them: the caller's own where there are none, else a copy.
+std::span<const float> penalised_logits(Sampler& s, std::span<const float> logits, std::span<const int32_t> context) {
+  const SampParams& p = s.params;
+  const std::span<const int32_t> last = context.last(std::min<size_t>(context.size(), p.repeat_last_n));
+  if (p.repeat_penalty == 1 || last.empty()) return logits;
+  s.penalised.assign(logits.begin(), logits.end());
+  for (const int32_t id : last)
+    if (const auto i = static_cast<size_t>(id); i < logits.size()) s.penalised[i] = penalised(logits[i], p.repeat_penalty);
+  return s.penalised;
+}
+
 // The logits that take part and their greatest. Where all are finite these are the caller's own; else a copy in s.work in
 // which the others are -infinity, whose numerator is +0 like that of any logit far below the greatest.
 std::span<const float> finite_logits(Sampler& s, const KernTable& kern, std::span<const float> logits, float& max) {
@@ -120,12 +137,16 @@ void SampParams::check() const {
   in_range("temperature", temp, FLT_MAX);
   in_range("top-p", top_p, 1);
   in_range("min-p", min_p, 1);
+  if (!(repeat_penalty >= least_penalty && repeat_penalty <= greatest_penalty))
+    throw Error(fmt::format("repeat-penalty is {}, but it must be a number from {} to {}", repeat_penalty, least_penalty,
+                            greatest_penalty));
 }
 
 Sampler::Sampler(const SampParams& p, uint64_t seed) : params(p), rng(seed) { params.check(); }
 
-int32_t samp_pick(Sampler& s, const KernTable& kern, std::span<const float> logits) {
+int32_t samp_pick(Sampler& s, const KernTable& kern, std::span<const float> logits, std::span<const int32_t> context) {
   const MxcsrScope scope;
+  logits = penalised_logits(s, logits, context);
   float max = 0;
   logits = finite_logits(s, kern, logits, max);
   if (s.params.temp == 0) return greedy(logits, max);
