@@ -28,27 +28,28 @@ void set_model(const std::string& s, std::string& where) {
 
 // What shapes a reply is refused where none is given, for it would do nothing.
 void refuse_reply_options(const CLI::App& app, const ChatOptions& o) {
-  if (o.eval.empty() && !o.verify) return;
-  for (const char* name : {"--system", "--raw", "--temp", "--top-p", "--top-k", "--seed", "--max"})
+  const char* task = o.verify ? "--verify" : !o.eval.empty() ? "--eval" : !o.replay.empty() ? "--replay" : nullptr;
+  if (!task) return;
+  std::vector<std::string> names = {"--system", "--raw", "--save", "--load", "--logprobs"};
+  for (const Setting& s : setting_list()) names.push_back("--" + s.name);
+  if (!o.replay.empty()) names.insert(names.end(), {"--kv", "--ctx", "--fingerprint"});  // the record has them
+  for (const std::string& name : names)
     if (app.count(name))
-      throw UsageError(fmt::format("{} is for replies, and {} gives none; leave it out", name, o.verify ? "--verify" : "--eval"));
+      throw UsageError(fmt::format("{} is for replies, and {} {}; leave it out", name, task,
+                                   o.replay.empty() ? "gives none" : "takes what shapes them from the record"));
 }
 
-void sampling_options(CLI::App& app, ChatOptions& o) {
-  constexpr const char* kGroup = "Sampling";
-  opt_float(app, "--temp", o.samp.temp, 0, 1000, "Temperature; 0 takes the likeliest token")->group(kGroup);
-  opt_float(app, "--top-p", o.samp.top_p, 0, 1, "Keep the likeliest tokens up to this share")->group(kGroup);
-  opt_whole(
-      app, "--top-k", 0, UINT32_MAX, [&o](uint64_t v) { o.samp.top_k = static_cast<uint32_t>(v); }, "Keep this many; 0 keeps all")
-      ->default_str("64")
-      ->group(kGroup);
-  opt_whole(
-      app, "--seed", 0, UINT64_MAX, [&o](uint64_t v) { o.seed = v; }, "Same seed, same text (default: a random one, printed)")
-      ->group(kGroup);
-  opt_whole(
-      app, "--max", 0, UINT32_MAX, [&o](uint64_t v) { o.max = static_cast<uint32_t>(v); }, "Most tokens of a reply")
-      ->default_str("400")
-      ->group(kGroup);
+void conversation_options(CLI::App& app, ChatOptions& o) {
+  constexpr const char* kGroup = "Conversations in files";
+  const auto file = [&](const char* names, const char* longest, std::string& where, const char* help) {
+    opt_text(
+        app, names, [longest, &where](const std::string& s) { name_file(longest, s, where); }, help)
+        ->type_name("FILE")
+        ->group(kGroup);
+  };
+  file("--save,--record", "--save", o.save, "Keep the conversation in a file: texts, ids, options, hashes of the logits");
+  file("--load", "--load", o.load, "Go on with a saved conversation");
+  file("--replay", "--replay", o.replay, "Compute a saved conversation again, and say whether it is the same to the last bit");
 }
 
 void engine_options(CLI::App& app, ChatOptions& o) {
@@ -86,6 +87,10 @@ void output_options(CLI::App& app, ChatOptions& o) {
   app.add_flag("--quiet", o.quiet, "No banner, no statistics")->group(kGroup);
   app.add_flag("--json", o.json, "One JSON object a reply: text, ids, timings, fingerprint")->group(kGroup);
   app.add_flag("--fingerprint", o.fingerprint, "Print the hash of the logits: equal hashes, equal answers to the last bit")
+      ->group(kGroup);
+  opt_whole(
+      app, "--logprobs", 0, 1000, [&o](uint64_t v) { o.logprobs = static_cast<uint32_t>(v); },
+      "In the JSON: how likely each token was (logarithms, at temperature 1), and this many of the likeliest")
       ->group(kGroup);
   opt_text(
       app, "--logits", [&o](const std::string& s) { name_file("--logits", s, o.logits); },
@@ -130,8 +135,9 @@ void chat_options(CLI::App& app, ChatOptions& o) {
       "Mean loss and perplexity over a text, or over the replies of conversations (.jsonl)")
       ->type_name("FILE");
   app.add_flag("--verify", o.verify, "Check the model file's checksums and every kernel path of this CPU");
-  sampling_options(app, o);
+  setting_options(app, o.set);
   engine_options(app, o);
+  conversation_options(app, o);
   output_options(app, o);
   app.callback([&app, &o] { refuse_reply_options(app, o); });
   app.footer(
@@ -141,14 +147,18 @@ void chat_options(CLI::App& app, ChatOptions& o) {
 
 void ChatOptions::check() const {
   try {
-    samp.check();
+    set.samp.check();
   } catch (const Error& e) { throw UsageError(e.what()); }
   if (ids && (message || file || raw || !system.empty()))
     throw UsageError("--ids gives the whole prompt: leave out -p, -f, --raw and --system");
   if (raw && !system.empty()) throw UsageError("--system needs the chat template that --raw leaves out; give one of the two");
   if (!logits.empty() && !single()) throw UsageError("--logits is for one message: give -p, -f or --ids as well");
-  if (int{verify} + int{!eval.empty()} + int{single()} > 1)
-    throw UsageError("--verify, --eval and a message (-p, -f, --ids) are three different tasks; give one of them");
+  if (!logits.empty() && !save.empty())
+    throw UsageError("--save keeps the hashes of replies, --logits takes those of all positions; give one of the two");
+  if (ids && !load.empty()) throw UsageError("--ids gives the whole prompt: leave out --load");
+  if (logprobs && !json) throw UsageError("--logprobs is a part of the JSON: give --json as well");
+  if (int{verify} + int{!eval.empty()} + int{!replay.empty()} + int{single()} > 1)
+    throw UsageError("--verify, --eval, --replay and a message (-p, -f, --ids) are different tasks; give one of them");
 }
 
 }  // namespace nyb

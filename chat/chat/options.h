@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+#include "chat/settings.h"
 #include "engine/engine.h"
-#include "engine/sampler.h"
 
 namespace nyb {
 
@@ -15,9 +15,10 @@ struct ChatOptions {
   std::optional<std::string> message, file;  // -p, -f
   std::optional<std::vector<int32_t>> ids;   // --ids
   std::string system, logits, eval, kernel;
-  SampParams samp;
-  std::optional<uint64_t> seed;
-  uint32_t max = 400, ctx = 0, chunk = 32, threads = 0;
+  std::string save, load, replay;  // conversations kept in files
+  Settings set;
+  uint32_t ctx = 0, chunk = 32, threads = 0;
+  uint32_t logprobs = 0;  // the likeliest tokens of each position, in the JSON
   KvType kv = KvType::f32;
   bool raw = false, quiet = false, json = false, fingerprint = false, verify = false;
 

@@ -2,8 +2,10 @@
 #include "chat/program.h"
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <optional>
 #include "chat/eval.h"
 #include "chat/options.h"
+#include "chat/replay.h"
 #include "chat/report.h"
 #include "chat/runtime.h"
 #include "chat/session.h"
@@ -31,16 +33,19 @@ std::string message_of(const ChatOptions& o, bool raw) {
   return all;
 }
 
-int run(const ChatOptions& o, const CpuFeatures& cpu) {
+int run(ChatOptions& o, const CpuFeatures& cpu) {
   o.check();
   if (o.verify || !o.logits.empty() || o.fingerprint) out_optional();
   // Read before the model is loaded: a file that is not there is said at once.
   const std::string text = o.message || o.file ? message_of(o, o.raw) : std::string();
+  std::optional<Record> rec;
+  if (!o.replay.empty()) replay_options(rec.emplace(record_read(o.replay)), o);
   Runtime r = runtime_open(o, cpu);
   if (!o.quiet) err_write(banner(r));
   if (o.verify) return verify_run(r, cpu);
   if (r.tok && !o.quiet)
     if (const std::string n = r.tok->unicode_note(); !n.empty()) note(fmt::format("({})", n));
+  if (rec) return replay_run(r, o, *rec);
   if (!o.eval.empty()) return eval_run(r, o);
   if (!o.quiet && !o.raw && !o.ids && r.tok && !r.tmpl)
     note(r.tmpl_fault.empty() ? "The model has no chat template: it continues each text (completion mode)."

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include "common/app.h"
 #include "engine/fingerprint.h"
 #include "text/utf8.h"
@@ -16,11 +17,33 @@ double since(Clock::time_point t) { return std::chrono::duration<double>(Clock::
 constexpr size_t kRowsBytes = size_t{64} << 20;  // of logits held at once where all are wanted
 constexpr size_t kPiece = 64;                    // prompt tokens between two looks of the progress bar
 
+// Stop texts that name a special token, which has no text of its own, are compared by id, the others by what is shown.
+using StopTokens = std::map<int32_t, std::string>;
+struct StopTexts {
+  StopTokens tokens;
+  std::vector<std::string> texts;
+};
+
+StopTexts stop_texts(const Runtime& r, const std::vector<std::string>& stops) {
+  StopTexts s;
+  if (!stops.empty() && !r.tok)
+    throw Error(fmt::format("'{}' has no tokenizer, so no text can end a reply; leave out --stop", r.model->path));
+  for (const std::string& text : stops) {
+    const std::vector<int32_t> ids = r.tok->encode_with_specials(text);
+    if (ids.size() == 1 && r.tok->is_special(ids[0]))
+      s.tokens.emplace(ids[0], text);
+    else
+      s.texts.push_back(text);
+  }
+  return s;
+}
+
 }  // namespace
 
 std::string_view stop_name(Stop s) {
   switch (s) {
     case Stop::end: return "end";
+    case Stop::text: return "stop";
     case Stop::max: return "max";
     case Stop::context: return "context";
     case Stop::interrupted: return "interrupted";
@@ -46,11 +69,14 @@ void step_rows(Engine& e, std::span<const int32_t> ids, uint32_t pos, uint32_t c
 struct Replier::Run {
   Reply reply;
   Fingerprint print;
+  StopTokens stop_tokens;
+  StopMatch stop;
   Utf8Stream utf8;
+  explicit Run(StopTexts&& s) : stop_tokens(std::move(s.tokens)), stop(std::move(s.texts)) {}
 };
 
 Replier::Replier(Runtime& r, const ChatOptions& o, uint64_t seed)
-    : r_(r), o_(o), sampler_(o.samp, seed), row_(r.model->shape.vocab) {}
+    : r_(r), o_(o), sampler_(o.set.samp, seed), row_(r.model->shape.vocab) {}
 
 // Cuts the cache back to what it shares with `ids`, of which at least one is left to run. Returns how many it kept.
 uint32_t Replier::keep_shared(const std::vector<int32_t>& ids) {
@@ -100,15 +126,27 @@ void Replier::read_again(Run& run, const std::vector<int32_t>& ids) {
   rep.reread_seconds += since(start);
 }
 
-void Replier::show(Run& run, int32_t id) {
+// false: a stop text ended the reply.
+bool Replier::show(Run& run, int32_t id) {
   std::string piece;
   if (r_.tok) {
-    piece = run.utf8.push(r_.tok->bytes(id));
+    piece = run.utf8.push(run.stop.push(r_.tok->bytes(id)));
   } else {
     piece = fmt::format("{}{}", run.reply.ids.size() > 1 ? "," : "", id);
   }
   run.reply.text += piece;
   if (on_text && !piece.empty()) on_text(piece);
+  return !run.stop.matched();
+}
+
+// What is told of the position that the next id comes from.
+void Replier::record(Run& run, int32_t id) const {
+  Reply& rep = run.reply;
+  rep.rows.push_back(fingerprint_of(row_));
+  if (o_.logprobs == 0) return;
+  std::vector<LogProb> all = top_logprobs(row_, o_.logprobs);
+  all.insert(all.begin(), logprob_of(row_, id));
+  rep.probs.push_back(std::move(all));
 }
 
 // Samples until something ends the reply; row_ holds the logits of the last position run.
@@ -116,17 +154,26 @@ void Replier::sample(Run& run) {
   Reply& rep = run.reply;
   Engine& e = *r_.engine;
   for (;;) {
-    if (rep.ids.size() >= o_.max) return void(rep.stop = Stop::max);
-    if (interrupted()) return void(rep.stop = Stop::interrupted);
+    if (rep.ids.size() >= o_.set.max) return void(rep.stop = Stop::max);
+    if (interrupted() || (stop_after && rep.ids.size() >= *stop_after)) return void(rep.stop = Stop::interrupted);
     if (!logits) run.print.add(row_);
-    const int32_t id = samp_pick(sampler_, *r_.kern.table, row_);
+    const int32_t id = samp_pick(sampler_, *r_.kern.table, row_, cached_);
     rep.ids.push_back(id);
+    record(run, id);
     if (r_.tok && r_.tok->is_end(id)) return void(rep.stop = Stop::end);
-    show(run, id);
-    if (rep.ids.size() >= o_.max) return void(rep.stop = Stop::max);
+    if (const auto named = run.stop_tokens.find(id); named != run.stop_tokens.end()) {
+      rep.stop_text = named->second;
+      return void(rep.stop = Stop::text);
+    }
+    if (!show(run, id)) {
+      rep.stop_text = run.stop.match();
+      return void(rep.stop = Stop::text);
+    }
+    if (rep.ids.size() >= o_.set.max) return void(rep.stop = Stop::max);
     if (cached_.size() >= e.ctx()) {
       std::optional<Prompt> shorter = on_full ? on_full(rep.ids) : std::nullopt;
       if (!shorter) return void(rep.stop = Stop::context);
+      rep.rereads.push_back(static_cast<uint32_t>(rep.ids.size()));
       read_again(run, shorter->ids);
       continue;
     }
@@ -141,11 +188,12 @@ void Replier::sample(Run& run) {
 }
 
 Reply Replier::run(const std::vector<int32_t>& prompt) {
-  Run run;
+  Run run(stop_texts(r_, o_.set.stops));
   Reply& rep = run.reply;
+  sampler_.params = o_.set.samp;
   rep.prompt_tokens = static_cast<uint32_t>(prompt.size());
   const auto finish = [&] {
-    const std::string rest = run.utf8.flush();
+    const std::string rest = run.utf8.push(run.stop.flush()) + run.utf8.flush();
     rep.text += rest;
     if (on_text && !rest.empty()) on_text(rest);
   };

@@ -1,6 +1,7 @@
 // report.cpp - figures in words and in JSON.
 #include "chat/report.h"
 #include <fmt/format.h>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include "common/app.h"
 
@@ -21,6 +22,34 @@ double weights_gbs(const Runtime& r, const Reply& p) {
   return reply_rate(p) * static_cast<double>(bytes_per_token(*r.model)) / 1e9;
 }
 
+// {"id": 5, "text": " a", "bytes": [32, 97], "logprob": -0.25}; null where the logit was not finite, for JSON has no infinity.
+nlohmann::ordered_json token_json(const Runtime& r, const LogProb& p) {
+  nlohmann::ordered_json j;
+  j["id"] = p.id;
+  if (r.tok) {
+    const std::string_view bytes = r.tok->name(p.id);
+    j["text"] = std::string(bytes);
+    j["bytes"] = std::vector<uint8_t>(bytes.begin(), bytes.end());
+  }
+  if (std::isfinite(p.value))
+    j["logprob"] = p.value;
+  else
+    j["logprob"] = nullptr;
+  return j;
+}
+
+// One for each id of the reply, with the likeliest tokens of its position.
+nlohmann::ordered_json logprobs_json(const Runtime& r, const Reply& p) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const std::vector<LogProb>& probs : p.probs) {
+    nlohmann::ordered_json j = token_json(r, probs.front());
+    j["top"] = nlohmann::ordered_json::array();
+    for (size_t i = 1; i < probs.size(); ++i) j["top"].push_back(token_json(r, probs[i]));
+    all.push_back(std::move(j));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string hex16(uint64_t v) { return fmt::format("{:016x}", v); }
@@ -34,6 +63,7 @@ std::string stats_line(const Runtime& r, const Reply& p, uint64_t seed) {
   if (p.reread_tokens) s += fmt::format("; {} read again in {:.1f} s", p.reread_tokens, p.reread_seconds);
   s += fmt::format("; context {} of {}", p.context, r.engine->ctx());
   if (p.stop == Stop::max) s += " (stopped by --max)";
+  if (p.stop == Stop::text) s += " (stopped by a stop text)";
   if (p.stop == Stop::context) s += " (stopped: the context is full)";
   if (p.stop == Stop::interrupted) s += " (interrupted)";
   return s + fmt::format("; seed {}", seed);
@@ -70,9 +100,15 @@ std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& p, u
   j["kv"] = kv_name(r.engine->kv());
   j["seed"] = seed;
   // floats as the shortest decimal that gives them back: 0.7, not 0.699999988079071
-  j["temp"] = nlohmann::json::parse(fmt::format("{}", o.samp.temp));
-  j["top_p"] = nlohmann::json::parse(fmt::format("{}", o.samp.top_p));
-  j["top_k"] = o.samp.top_k;
+  const SampParams& samp = o.set.samp;
+  j["temp"] = nlohmann::json::parse(fmt::format("{}", samp.temp));
+  j["top_p"] = nlohmann::json::parse(fmt::format("{}", samp.top_p));
+  j["top_k"] = samp.top_k;
+  j["min_p"] = nlohmann::json::parse(fmt::format("{}", samp.min_p));
+  j["repeat_penalty"] = nlohmann::json::parse(fmt::format("{}", samp.repeat_penalty));
+  j["repeat_last_n"] = samp.repeat_last_n;
+  if (p.stop == Stop::text) j["stop_text"] = p.stop_text;
+  if (o.logprobs) j["logprobs"] = logprobs_json(r, p);
   // a file's name may be any bytes
   return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

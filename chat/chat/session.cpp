@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <random>
 #include <utility>
+#include "chat/commands.h"
 #include "chat/report.h"
 #include "common/app.h"
 #include "common/input.h"
@@ -15,34 +16,64 @@ namespace {
 // Short enough to type again.
 uint64_t random_seed() { return std::random_device{}(); }
 
-// Positions kept free for a reply when old turns have to go: dropping few at a time would read the prompt again and again.
-size_t room(const ChatOptions& o, const Engine& e) { return std::clamp<size_t>(o.max, 1, std::max<size_t>(1, e.ctx() / 8)); }
+// What the newest message that was not taken back is; the number of events where there is none.
+size_t newest(const std::vector<Event>& events) {
+  size_t undone = 0;
+  for (size_t i = events.size(); i-- > 0;) {
+    const Event::Kind kind = events[i].kind;
+    if (kind == Event::Kind::undo) ++undone;
+    if (kind != Event::Kind::message && kind != Event::Kind::given) continue;
+    if (undone == 0) return i;
+    --undone;
+  }
+  return events.size();
+}
 
 }  // namespace
 
-Session::Session(Runtime& r, const ChatOptions& o) : r_(r), o_(o), seed_(o.seed ? *o.seed : random_seed()), replier_(r, o, seed_) {
+size_t room_for_reply(const Settings& s, const Engine& e) { return std::clamp<size_t>(s.max, 1, std::max<size_t>(1, e.ctx() / 8)); }
+
+Session::Session(Runtime& r, ChatOptions& o)
+    : r_(r), o_(o), seed_(o.set.seed ? *o.set.seed : random_seed()), replier_(r, o, seed_) {
   if (r.tok) conv_.emplace(*r.tok, r.tmpl ? &*r.tmpl : nullptr, r.engine->ctx());
+  record_.model = o.model;
+  record_.name = r.model->name;
+  record_.checksum = r.model->checksum;
+  record_.kv = r.engine->kv();
+  record_.ctx = r.engine->ctx();
+  record_.raw = o.raw;
+  record_.kernel = path_name(r.kern.table->path);
+  record_.threads = r.threads.count;
+  if (!o.load.empty())
+    if (const std::string why = load(o.load); !why.empty() && !o.quiet) note(why);
   if (!o.system.empty()) {
     if (!r.tmpl) throw Error(fmt::format("{}, and so it takes no system message; leave out --system", no_template(r)));
-    conv_->set_system(o.system);
+    set_system(o.system);
   }
+  if (!o.save.empty()) record_check(o.save);
   if (!o.json) replier_.on_text = [this](std::string_view piece) { show_text(piece); };
 }
 
+Conversation& Session::talk() {
+  if (!conv_) throw Error(fmt::format("'{}' has no tokenizer: give token ids with --ids in place of text", r_.model->path));
+  return *conv_;
+}
+
 void Session::show_text(std::string_view piece) {
+  if (silent_) return;
   mid_line_ = true;
   out_write(piece);
 }
 
 void Session::context_note(size_t dropped) {
-  if (!dropped || context_said_) return;
+  if (!dropped || context_said_ || silent_) return;
   context_said_ = true;
   note(fmt::format("{}(the context of {} tokens is full: the oldest turns are left out from here on)", mid_line_ ? "\n" : "",
                    r_.engine->ctx()));
 }
 
-// Runs the prompt, shows the reply and what is to be said of it. false: interrupted.
-bool Session::answer(const std::vector<int32_t>& prompt) {
+// Runs the prompt; the reply is shown as it comes, and is in last_.
+void Session::compute(const std::vector<int32_t>& prompt) {
   std::optional<NpyOut> logits;
   if (!o_.logits.empty()) {
     std::error_code ec;  // links are followed, for the output replaces what they lead to
@@ -53,76 +84,168 @@ bool Session::answer(const std::vector<int32_t>& prompt) {
   }
   replier_.logits = logits ? &*logits : nullptr;
   mid_line_ = false;
-  const auto end_line = [this] {
-    if (mid_line_) out_write("\n");
-    mid_line_ = false;
-  };
+  before_ = replier_.rng().state();
   try {
     last_ = replier_.run(prompt);
   } catch (const Error&) {
-    end_line();
+    if (mid_line_) out_write("\n");
+    mid_line_ = false;
     throw;
   }
-  const bool whole = last_.stop != Stop::interrupted;
-  mid_line_ = mid_line_ || (whole && !o_.json);  // an empty reply is an empty line
-  end_line();
+  tell();
+  if (logits && last_.stop != Stop::interrupted) logits->finish();
+}
+
+// What is to be said of a reply after it.
+void Session::tell() {
+  if (silent_) return;
+  mid_line_ = mid_line_ || (last_.stop != Stop::interrupted && !o_.json);  // an empty reply is an empty line
+  if (mid_line_) out_write("\n");
+  mid_line_ = false;
   if (o_.json) out_write(reply_json(r_, o_, last_, seed_));
   if (replier_.odd_logits() && !odd_said_) note("(some of the model's logits are not finite; they are left out)");
   odd_said_ = replier_.odd_logits();
   if (!o_.quiet) note(stats_line(r_, last_, seed_));
   if (o_.fingerprint) err_write(fingerprint_line(r_, last_.fingerprint_hex));
-  if (logits && whole) logits->finish();
-  return whole;
 }
 
-bool Session::ask(std::string_view text) {
-  if (!conv_) throw Error(fmt::format("'{}' has no tokenizer: give token ids with --ids in place of text", r_.model->path));
+// One message and its reply in the conversation, or neither. false: neither, since it was interrupted before the first token.
+bool Session::turn(std::string_view text) {
+  Conversation& c = talk();
   mid_line_ = false;
-  const size_t free = room(o_, *r_.engine);
-  Conversation before = *conv_;  // asking may drop old turns, and so may the reply
-  const auto restore = [&] { conv_.emplace(std::move(before)); };
-  const Prompt prompt = conv_->ask(text, free);
+  const size_t free = room_for_reply(o_.set, *r_.engine);
+  Conversation before = c;  // asking may drop old turns, and so may the reply
+  const Prompt prompt = c.ask(text, free);
   context_note(prompt.dropped);
-  replier_.on_full = [this, free](std::span<const int32_t> so_far) {
-    std::optional<Prompt> p = conv_->more_room(so_far, free);
+  replier_.on_full = [this, &c, free](std::span<const int32_t> so_far) {
+    std::optional<Prompt> p = c.more_room(so_far, free);
     if (p) context_note(p->dropped);
     return p;
   };
-  bool whole = false;
   try {
     if (prompt.ids.empty()) throw Error("the text is empty, and the model has no token to begin with; give some text");
-    whole = answer(prompt.ids);
+    compute(prompt.ids);
   } catch (...) {
-    restore();
+    conv_.emplace(std::move(before));
     throw;
   }
-  // Interrupted before the first token: there is no reply to keep, so the message goes as well.
-  if (last_.ids.empty() && !whole) {
-    restore();
-  } else {
-    conv_->reply(last_.ids);
+  if (last_.ids.empty() && last_.stop == Stop::interrupted) {
+    conv_.emplace(std::move(before));
+    return false;
   }
-  return whole;
+  c.reply(last_.ids);
+  return true;
+}
+
+void Session::keep(Event e) {
+  record_.events.push_back(std::move(e));
+  save_again();
+}
+
+void Session::save_again() const {
+  if (!o_.save.empty() && !silent_) save(o_.save);
+}
+
+bool Session::ask(std::string_view text) {
+  if (turn(text)) {
+    Event e = event_of(last_, o_.set, before_);
+    e.text = text;
+    keep(std::move(e));
+  }
+  return last_.stop != Stop::interrupted;
 }
 
 bool Session::ask_ids(const std::vector<int32_t>& ids) {
   if (ids.size() > r_.engine->ctx())
     throw Error(fmt::format("the prompt has {} tokens, more than the context of {}", ids.size(), r_.engine->ctx()));
   replier_.on_full = nullptr;
-  return answer(ids);
+  compute(ids);
+  if (!last_.ids.empty() || last_.stop != Stop::interrupted) {
+    Event e = event_of(last_, o_.set, before_);
+    e.prompt = ids;
+    keep(std::move(e));
+  }
+  return last_.stop != Stop::interrupted;
+}
+
+bool Session::ask_again() {
+  Conversation before = talk();
+  std::vector<Event> events = record_.events;
+  const std::optional<std::string> text = take_back();
+  if (!text) throw Error("there is no message to answer again");
+  const auto restore = [&] {
+    conv_.emplace(std::move(before));
+    record_.events = std::move(events);
+    save_again();
+  };
+  try {
+    const size_t kept = record_.events.size();
+    const bool whole = ask(*text);
+    if (record_.events.size() == kept) restore();  // interrupted before the first token
+    return whole;
+  } catch (...) {
+    restore();
+    throw;
+  }
+}
+
+void Session::set_system(const std::string& text) {
+  talk().set_system(text);
+  Event e;
+  e.kind = Event::Kind::system;
+  e.text = text;
+  std::vector<Event>& events = record_.events;
+  if (!events.empty() && events.back().kind == Event::Kind::system) events.pop_back();
+  events.push_back(std::move(e));
+}
+
+std::optional<std::string> Session::take_back() {
+  std::vector<Event>& events = record_.events;
+  const size_t at = newest(events);
+  if (!conv_ || at == events.size() || !conv_->take_back()) return std::nullopt;
+  std::string text = events[at].text;
+  if (conv_->dropped() == 0) {  // all is as if it had never been said
+    events.erase(events.begin() + static_cast<std::ptrdiff_t>(at));
+  } else {
+    Event e;
+    e.kind = Event::Kind::undo;
+    events.push_back(std::move(e));
+  }
+  save_again();
+  return text;
+}
+
+void Session::reset() {
+  if (!conv_) return;
+  conv_->reset();
+  context_said_ = false;
+  record_.events.clear();
+  if (!conv_->system().empty()) set_system(conv_->system());
+  save_again();
+}
+
+void Session::reseed(uint64_t seed) {
+  seed_ = seed;
+  replier_.set_rng(Rng(seed));
 }
 
 // A message or a command that came in at the prompt; what goes wrong is said, and the conversation goes on.
-void Session::message(std::string_view line) {
+bool Session::line(std::string_view line) {
+  bool stay = true;
   try {
-    if (!ask(line)) {
-      if (last_.ids.empty() && stdin_is_terminal()) note("(stopped; the message was not kept)");
-      if (stdin_is_terminal()) interrupt_clear();
-    }
+    if (line.front() == '/')
+      stay = command_run(*this, line);
+    else
+      ask(line);
   } catch (const Error& e) {
     if (!stdin_is_terminal()) throw;
     err_write(fmt::format("chat: {}\n", human_words(e.what())));
   }
+  if (interrupted() && stdin_is_terminal()) {
+    if (last_.ids.empty()) note("(stopped; the message was not kept)");
+    interrupt_clear();
+  }
+  return stay;
 }
 
 int Session::loop() {
@@ -137,11 +260,7 @@ int Session::loop() {
       return got == LineReader::Got::end ? 0 : 130;
     }
     if (line.empty()) continue;
-    if (line.front() == '/') {
-      if (!command(line)) return 0;
-    } else {
-      message(line);
-    }
+    if (!this->line(line)) return 0;
     if (interrupted()) return 130;  // piped in, or told to end
   }
 }

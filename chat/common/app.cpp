@@ -109,6 +109,8 @@ int app_run(CLI::App& app, int argc, char** argv, const std::function<int()>& bo
   } catch (const std::exception& e) { return fail(app, fmt::format("unexpected: {}", e.what()), 1); }
 }
 
+std::string program_version() { return NYB_VERSION; }
+
 void out_write(std::string_view text) {
   const int error = fd_write(1, text);
   if (error == EPIPE && out_is_optional) return;

@@ -70,6 +70,7 @@ class Progress {
 std::string human_bytes(uint64_t n);             // "4.9 MB": decimal units, named as such
 std::string human_count(uint64_t n);             // "4.95M"
 std::string human_words(std::string_view text);  // printable(): one line, nothing that a terminal obeys
+std::string program_version();                   // "0.1.0"
 std::string self_folder();                       // of the running program's own file
 
 }  // namespace nyb

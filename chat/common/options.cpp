@@ -26,26 +26,25 @@ CLI::Option* opt_text(CLI::App& app, const std::string& name, const std::functio
       help);
 }
 
-CLI::Option* opt_float(CLI::App& app, const std::string& name, float& value, float low, float high, const std::string& help) {
-  const auto set = [=, &value](const std::string& s) {
-    const std::string_view digits = s.size() > 1 && s[0] == '+' ? std::string_view(s).substr(1) : std::string_view(s);
-    float v = 0;
-    const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), v);
-    if (ec != std::errc() || end != digits.data() + digits.size() || !std::isfinite(v) || v < low || v > high)
-      throw Error(fmt::format("{} takes a number from {} to {}, not '{}'", name, low, high, human_words(s)));
-    value = v;
-  };
-  return opt_text(app, name, set, help)->type_name("X")->default_str(fmt::format("{}", value));
+float read_float(std::string_view name, const std::string& text, float low, float high) {
+  const std::string_view digits = text.size() > 1 && text[0] == '+' ? std::string_view(text).substr(1) : std::string_view(text);
+  float v = 0;
+  const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), v);
+  if (ec != std::errc() || end != digits.data() + digits.size() || !std::isfinite(v) || v < low || v > high)
+    throw Error(fmt::format("{} takes a number from {} to {}, not '{}'", name, low, high, human_words(text)));
+  return v;
+}
+
+uint64_t read_whole_number(std::string_view name, const std::string& text, uint64_t low, uint64_t high) {
+  const std::optional<uint64_t> v = parse_whole(text, high);
+  if (!v || *v < low)
+    throw Error(fmt::format("{} takes a whole number from {} to {}, not '{}'", name, low, high, human_words(text)));
+  return *v;
 }
 
 CLI::Option* opt_whole(CLI::App& app, const std::string& name, uint64_t low, uint64_t high,
                        const std::function<void(uint64_t)>& set, const std::string& help) {
-  const auto read = [=](const std::string& s) {
-    const std::optional<uint64_t> v = parse_whole(s, high);
-    if (!v || *v < low)
-      throw Error(fmt::format("{} takes a whole number from {} to {}, not '{}'", name, low, high, human_words(s)));
-    set(*v);
-  };
+  const auto read = [=](const std::string& s) { set(read_whole_number(name, s, low, high)); };
   return opt_text(app, name, read, help)->type_name("N");
 }
 

@@ -9,9 +9,6 @@
 
 namespace nyb {
 
-// A number, decimal point whatever the locale; NaN, infinities and what lies outside [low, high] are wrong usage.
-CLI::Option* opt_float(CLI::App& app, const std::string& name, float& value, float low, float high, const std::string& help);
-
 // A whole number in [low, high], decimal.
 CLI::Option* opt_whole(CLI::App& app, const std::string& name, uint64_t low, uint64_t high,
                        const std::function<void(uint64_t)>& set, const std::string& help);
@@ -19,6 +16,13 @@ CLI::Option* opt_whole(CLI::App& app, const std::string& name, uint64_t low, uin
 // Text that `set` reads; an Error it throws is wrong usage.
 CLI::Option* opt_text(CLI::App& app, const std::string& name, const std::function<void(const std::string&)>& set,
                       const std::string& help);
+
+// `text` as a number in [low, high], decimal point whatever the locale. Throws Error naming `name` and the text for anything
+// else, NaN and infinities too.
+float read_float(std::string_view name, const std::string& text, float low, float high);
+
+// The same for a decimal whole number.
+uint64_t read_whole_number(std::string_view name, const std::string& text, uint64_t low, uint64_t high);
 
 // All of `text` as a decimal whole number up to `high`; nullopt for anything else.
 std::optional<uint64_t> parse_whole(std::string_view text, uint64_t high = UINT64_MAX);

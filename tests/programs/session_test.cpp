@@ -20,9 +20,9 @@ struct Talk {
     ChatOptions o;
     o.model = pocket_model();
     o.ctx = 96;
-    o.max = 6;
-    o.seed = 1;
-    o.samp.temp = 0;
+    o.set.max = 6;
+    o.set.seed = 1;
+    o.set.samp.temp = 0;
     o.json = o.quiet = true;
     return o;
   }

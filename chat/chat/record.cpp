@@ -1,0 +1,94 @@
+// record.cpp - records as files. One event a line, so that two of them can be compared with common tools.
+#include "chat/record.h"
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include "chat/record_json.h"
+#include "chat/report.h"
+#include "common/app.h"
+#include "common/input.h"
+#include "model/json.h"
+#include "model/out_file.h"
+
+namespace nyb {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr std::string_view opening = "{\n \"nybble_conversation\": ";
+constexpr uint32_t version = 1;
+constexpr std::string_view before_hash = " \"hash\": \"", after_hash = "\"\n}\n";
+constexpr size_t hash_digits = 16;
+
+std::string hash_of(std::string_view text) { return hex16(XXH3_64bits(text.data(), text.size())); }
+
+// Whether the hash at the end is that of what is before it.
+bool is_untouched(std::string_view text) {
+  const size_t tail = before_hash.size() + hash_digits + after_hash.size();
+  if (text.size() < tail) return false;
+  const size_t at = text.size() - tail;
+  return text.substr(at, before_hash.size()) == before_hash && text.ends_with(after_hash) &&
+         text.substr(at + before_hash.size(), hash_digits) == hash_of(text.substr(0, at));
+}
+
+}  // namespace
+
+std::string record_text(const Record& r) {
+  std::string s = fmt::format("{}{},\n", opening, version);
+  const auto member = [&s](const char* name, const json& value) { s += fmt::format(" \"{}\": {},\n", name, value.dump()); };
+  member("program", program_version());
+  member("model", bytes_json(r.model));
+  member("name", bytes_json(r.name));
+  member("checksum", hex16(r.checksum));
+  member("kv", kv_name(r.kv));
+  member("ctx", r.ctx);
+  member("raw", r.raw);
+  member("kernel", r.kernel);
+  member("threads", r.threads);
+  s += " \"events\": [";
+  for (size_t i = 0; i < r.events.size(); ++i) s += fmt::format("{}\n  {}", i ? "," : "", event_json(r.events[i]).dump());
+  s += r.events.empty() ? "],\n" : "\n ],\n";
+  return s + fmt::format("{}{}{}", before_hash, hash_of(s), after_hash);
+}
+
+Record record_read(const std::string& path) {
+  const std::string text = read_whole(path);
+  const std::string where = fmt::format("'{}' is not a saved conversation", path);
+  // any member may come first in a file that was edited, but what is no JSON object is something else
+  const nlohmann::json j = json_strict({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, where, 8);
+  const RecordReader o(j, where);
+  if (const uint64_t v = o.whole("nybble_conversation"); v != version)
+    throw Error(fmt::format("'{}' is a saved conversation of version {}; this program reads version {}", path, v, version));
+  Record r;
+  r.model = o.text("model");
+  r.name = o.text("name");
+  r.checksum = o.hex("checksum");
+  r.kv = kv_parse(o.text("kv"));
+  r.ctx = static_cast<uint32_t>(o.whole("ctx", UINT32_MAX));
+  r.raw = o.flag("raw");
+  r.kernel = o.text("kernel");
+  r.threads = static_cast<uint32_t>(o.whole("threads", UINT32_MAX));
+  size_t number = 0;
+  for (const nlohmann::json& e : o.list("events")) r.events.push_back(event_read(e, fmt::format("{}: event {}", where, ++number)));
+  r.changed = !is_untouched(text);
+  return r;
+}
+
+void record_check(const std::string& path) {
+  struct stat st {};
+  if (stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && read_whole(path).find(opening) != 0)
+    throw Error(fmt::format("'{}' is there and is not a saved conversation, so it is not replaced; give another name", path));
+  OutFile probe(path);
+}
+
+void record_write(const std::string& path, const Record& r) {
+  const std::string text = record_text(r);
+  OutFile out(path);
+  out.write(0, text.data(), text.size());
+  out.commit();
+}
+
+}  // namespace nyb
