@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "model/convert.h"
+#include "model/model.h"
 #include "model/source.h"
 #include "support/data.h"
 
@@ -148,6 +149,16 @@ fs::path tiny_mnm(const std::string& name, const std::string& type, const std::s
   o.head = parse(head.empty() ? type : head);
   convert(hf_open(dir.string()), out.string(), o);
   return out;
+}
+
+const std::string& tiny_file() {
+  static const std::string bytes = read_file(tiny_mnm("tiny", "q8", "f32", false));
+  return bytes;
+}
+
+std::string load_message(const std::string& bytes) {
+  const fs::path p = write_file(tmp_dir() / "case.mnm", bytes);
+  return message_of([&] { eng_load(p.string()); });
 }
 
 ::testing::AssertionResult says(const std::string& message, const std::string& part) {

@@ -44,6 +44,9 @@ std::filesystem::path write_file(const std::filesystem::path& p, const std::stri
 std::filesystem::path tiny_mnm(const std::string& name, const std::string& type = "q8", const std::string& head = "",
                                bool tied = true);
 
+// The bytes of tiny_model() in int8 with a head of its own: what the tests of loading spoil. Made once.
+const std::string& tiny_file();
+
 // The message of the nyb::Error that f throws; "" when it throws none.
 template <class F>
 std::string message_of(F&& f) {
@@ -52,6 +55,9 @@ std::string message_of(F&& f) {
   } catch (const Error& e) { return e.what(); }
   return "";
 }
+
+// What eng_load says of a file of these bytes; "" when it loads.
+std::string load_message(const std::string& bytes);
 
 // One sentence in one line, with `part` in it.
 ::testing::AssertionResult says(const std::string& message, const std::string& part);

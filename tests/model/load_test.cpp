@@ -14,31 +14,24 @@
 namespace nyb {
 namespace {
 namespace fs = std::filesystem;
+using test::load_message;
 using test::message_of;
 using test::MnmEdit;
 using test::says;
-
-const std::string& tiny() {
-  static const std::string bytes = test::read_file(test::tiny_mnm("tiny", "q8", "f32", false));
-  return bytes;
-}
-
-std::string load_message(const std::string& bytes) {
-  const fs::path p = test::write_file(test::tmp_dir() / "case.mnm", bytes);
-  return message_of([&] { eng_load(p.string()); });
-}
+using test::tiny_file;
 
 TEST(Load, TheUnchangedFileLoads) {
-  EXPECT_EQ(load_message(tiny()), "");
-  EXPECT_EQ(load_message(MnmEdit{tiny()}.rehash().bytes), "");
-  EXPECT_EQ(MnmEdit{tiny()}.rehash().bytes, tiny());
-  EXPECT_EQ(MnmEdit{tiny()}.replace_meta(MnmEdit{tiny()}.meta_text(), MnmEdit{tiny()}.get<uint64_t>(56)).bytes, tiny());
+  EXPECT_EQ(load_message(tiny_file()), "");
+  EXPECT_EQ(load_message(MnmEdit{tiny_file()}.rehash().bytes), "");
+  EXPECT_EQ(MnmEdit{tiny_file()}.rehash().bytes, tiny_file());
+  EXPECT_EQ(MnmEdit{tiny_file()}.replace_meta(MnmEdit{tiny_file()}.meta_text(), MnmEdit{tiny_file()}.get<uint64_t>(56)).bytes,
+            tiny_file());
 }
 
 TEST(Load, CutAtEveryByte) {
-  const fs::path p = test::write_file(test::tmp_dir() / "cut.mnm", tiny());
-  const uint64_t data = MnmEdit{tiny()}.data_offset();
-  for (size_t n = tiny().size(); n-- > 0;) {
+  const fs::path p = test::write_file(test::tmp_dir() / "cut.mnm", tiny_file());
+  const uint64_t data = MnmEdit{tiny_file()}.data_offset();
+  for (size_t n = tiny_file().size(); n-- > 0;) {
     if (n > data && n % 7 != 0) continue;
     ASSERT_EQ(truncate(p.c_str(), static_cast<off_t>(n)), 0);
     const std::string m = message_of([&] { eng_load(p.string()); });
@@ -52,16 +45,16 @@ TEST(Load, CutAtEveryByte) {
 }
 
 TEST(Load, LongerThanItSays) {
-  EXPECT_TRUE(says(load_message(tiny() + std::string(64, '\0')), "cut off or was added to"));
+  EXPECT_TRUE(says(load_message(tiny_file() + std::string(64, '\0')), "cut off or was added to"));
   // and with the header going along: then it is what follows the last tensor
-  MnmEdit e{tiny() + std::string(64, '\0')};
+  MnmEdit e{tiny_file() + std::string(64, '\0')};
   e.set<uint64_t>(16, e.bytes.size()).set<uint64_t>(80, e.bytes.size() - e.data_offset()).rehash();
   EXPECT_TRUE(says(load_message(e.bytes), "64 bytes follow the last tensor"));
 }
 
 // Files that end where padding should begin, their headers going along.
 TEST(Load, PaddingThatIsNotThere) {
-  MnmEdit e{tiny()};
+  MnmEdit e{tiny_file()};
   const uint64_t meta_end = e.meta_offset() + e.get<uint64_t>(64);
   ASSERT_NE(meta_end % 64, 0u);
   e.bytes.resize(meta_end);
@@ -77,15 +70,15 @@ TEST(Load, PaddingThatIsNotThere) {
 
 TEST(Load, EveryByteOfTheFrontIsCovered) {
   // any single changed byte of header, table, metadata and their padding is noticed, checksums left as they were
-  const size_t front = MnmEdit{tiny()}.data_offset();
-  const fs::path p = test::write_file(test::tmp_dir() / "byte.mnm", tiny());
+  const size_t front = MnmEdit{tiny_file()}.data_offset();
+  const fs::path p = test::write_file(test::tmp_dir() / "byte.mnm", tiny_file());
   const int fd = open(p.c_str(), O_RDWR);
   ASSERT_GE(fd, 0);
   for (size_t i = 0; i < front; i++) {
-    const char changed = static_cast<char>(tiny()[i] ^ 0x10);
+    const char changed = static_cast<char>(tiny_file()[i] ^ 0x10);
     ASSERT_EQ(pwrite(fd, &changed, 1, static_cast<off_t>(i)), 1);
     ASSERT_NE(message_of([&] { eng_load(p.string()); }), "") << i;
-    ASSERT_EQ(pwrite(fd, &tiny()[i], 1, static_cast<off_t>(i)), 1);
+    ASSERT_EQ(pwrite(fd, &tiny_file()[i], 1, static_cast<off_t>(i)), 1);
   }
   close(fd);
   EXPECT_EQ(message_of([&] { eng_load(p.string()); }), "");
@@ -102,9 +95,9 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 class Field : public ::testing::TestWithParam<Case> {};
 TEST_P(Field, IsChecked) {
-  MnmEdit e{tiny()};
+  MnmEdit e{tiny_file()};
   GetParam().change(e);
-  if (e.bytes.size() == tiny().size()) e.rehash();
+  if (e.bytes.size() == tiny_file().size()) e.rehash();
   EXPECT_TRUE(says(load_message(e.bytes), GetParam().says));
 }
 
@@ -229,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(
     case_name);
 
 MnmEdit with_meta(const std::string& meta, uint64_t more) {
-  MnmEdit e{tiny()};
+  MnmEdit e{tiny_file()};
   return e.replace_meta(meta, e.get<uint64_t>(56) + more);
 }
 
@@ -352,17 +345,17 @@ INSTANTIATE_TEST_SUITE_P(
 // What a newer writer may add without being refused.
 TEST(Load, UnknownKeysThatAreNotRequired) {
   for (const uint32_t type : {1u, 3u, 6u, 99u}) {
-    MnmEdit e{tiny()};
+    MnmEdit e{tiny_file()};
     with("zz.new", type, "12345678")(e);
     EXPECT_EQ(load_message(e.bytes), "");
   }
 }
 
 TEST(Load, ValuesThatAreNotFinite) {
-  MnmEdit e{tiny()};
+  MnmEdit e{tiny_file()};
   e.set<float>(e.get<uint64_t>(e.entry("layers.1.ffn_norm") + 88) + 92, std::nanf(""));
   EXPECT_TRUE(says(load_message(e.bytes), "value 23 of tensor layers.1.ffn_norm is not finite"));
-  e.bytes = tiny();
+  e.bytes = tiny_file();
   const size_t q = e.entry("layers.0.q");
   e.set<float>(e.get<uint64_t>(q + 88) + e.get<uint64_t>(q + 96) - 20, INFINITY);
   EXPECT_TRUE(says(load_message(e.bytes), "the scale of row 11 of tensor layers.0.q is not finite"));

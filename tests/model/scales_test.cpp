@@ -14,7 +14,7 @@ namespace nyb {
 namespace {
 namespace fs = std::filesystem;
 using test::HfFolder;
-using test::message_of;
+using test::load_message;
 using test::MnmEdit;
 using test::says;
 
@@ -30,14 +30,11 @@ std::string with_scale(const std::string& file, const std::string& tensor, size_
 
 TEST(Scales, OfInt4AreCheckedByLoading) {
   const std::string file = test::read_file(test::tiny_mnm("scales", "q4"));
-  const fs::path p = test::tmp_dir() / "scale.mnm";
   const auto load = [&](const std::string& tensor, size_t row, uint16_t scale) {
-    test::write_file(p, with_scale(file, tensor, 1, row, 0, scale));
-    return message_of([&] { eng_load(p.string()); });
+    return load_message(with_scale(file, tensor, 1, row, 0, scale));
   };
   for (const uint16_t bad : {0x7c00, 0xfc00, 0x7e00, 0xfe00, 0x7c01, 0x7fff, 0xffff}) {
-    EXPECT_TRUE(
-        says(load("layers.0.up", 18, bad), p.string() + ": the scale of row 18, group 0 of tensor layers.0.up is not finite"))
+    EXPECT_TRUE(says(load("layers.0.up", 18, bad), "case.mnm: the scale of row 18, group 0 of tensor layers.0.up is not finite"))
         << bad;
   }
   for (const uint16_t good : {0x7bff, 0xfbff, 0x0001, 0x8000, 0x03ff, 0x0000}) EXPECT_EQ(load("layers.0.up", 18, good), "") << good;
@@ -58,8 +55,7 @@ TEST(Scales, OfInt4AreNamedByGroup) {
   const auto m = eng_load(p.string());
   const size_t groups = m->layers[1].down->cols / 32, row = m->layers[1].down->rows - 3;
   ASSERT_GT(groups, 3u);
-  test::write_file(p, with_scale(file, "layers.1.down", groups, row, 3, 0x7e00));
-  EXPECT_TRUE(says(message_of([&] { eng_load(p.string()); }),
+  EXPECT_TRUE(says(load_message(with_scale(file, "layers.1.down", groups, row, 3, 0x7e00)),
                    "the scale of row " + std::to_string(row) + ", group 3 of tensor layers.1.down is not finite"));
 }
 

@@ -11,19 +11,11 @@
 namespace nyb {
 namespace {
 namespace fs = std::filesystem;
+using test::load_message;
 using test::message_of;
 using test::MnmEdit;
 using test::says;
-
-const std::string& tiny() {
-  static const std::string bytes = test::read_file(test::tiny_mnm("tiny", "q8", "f32", false));
-  return bytes;
-}
-
-std::string load_message(const std::string& bytes) {
-  const fs::path p = test::write_file(test::tmp_dir() / "case.mnm", bytes);
-  return message_of([&] { eng_load(p.string()); });
-}
+using test::tiny_file;
 
 TEST(Load, OtherKindsOfFiles) {
   const fs::path dir = test::tmp_dir();
@@ -46,7 +38,7 @@ TEST(Load, OtherKindsOfFiles) {
 }
 
 TEST(Load, NoPermission) {
-  const fs::path p = test::write_file(test::tmp_dir() / "secret.mnm", tiny());
+  const fs::path p = test::write_file(test::tmp_dir() / "secret.mnm", tiny_file());
   fs::permissions(p, fs::perms::none);
   fs::permissions(test::tmp_dir(), fs::perms::all);
   EXPECT_EXIT(
@@ -59,7 +51,7 @@ TEST(Load, NoPermission) {
 }
 
 TEST(Load, PathsWithSpacesAndOtherLetters) {
-  const fs::path p = test::write_file(test::tmp_dir() / "größe und 模型 #1" / "ein modell.mnm", tiny());
+  const fs::path p = test::write_file(test::tmp_dir() / "größe und 模型 #1" / "ein modell.mnm", tiny_file());
   const auto m = eng_load(p.string());
   EXPECT_EQ(m->path, p.string());
   EXPECT_EQ(m->name, "tiny-hf");
@@ -67,18 +59,18 @@ TEST(Load, PathsWithSpacesAndOtherLetters) {
 
 TEST(Verify, EveryTensorIsCompared) {
   const fs::path p = test::tmp_dir() / "verify.mnm";
-  MnmEdit e{tiny()};
+  MnmEdit e{tiny_file()};
   for (size_t i = 0; i < e.table_count(); i++) {
     const std::string name = e.bytes.data() + e.entry(i);
     const auto at = e.get<uint64_t>(e.entry(i) + 88), n = e.get<uint64_t>(e.entry(i) + 96);
     for (const uint64_t where : {at, at + n / 2 / 4 * 4, at + n - 4}) {
-      MnmEdit c{tiny()};
+      MnmEdit c{tiny_file()};
       c.bytes[where] = static_cast<char>(c.bytes[where] ^ 1);
       test::write_file(p, c.bytes);
       EXPECT_EQ(model_verify(*eng_load(p.string())), std::vector<std::string>{name}) << where;
     }
     if (n % 64 != 0) {
-      MnmEdit c{tiny()};
+      MnmEdit c{tiny_file()};
       c.bytes[at + n] = 1;
       test::write_file(p, c.bytes);
       EXPECT_EQ(model_verify(*eng_load(p.string())), std::vector<std::string>{name + " (the padding after it is not zero)"});
