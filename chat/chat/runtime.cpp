@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include "common/app.h"
+#include "model/look.h"
 
 namespace nyb {
 namespace {
@@ -41,8 +42,7 @@ std::string model_path(const ChatOptions& o) {
   if (!o.model.empty()) return o.model;
   if (const char* env = env_of("NYBBLE_MODEL")) return env;
   const auto path = (std::filesystem::path(self_folder()) / "../share/nybble/pocket.mnm").lexically_normal();
-  std::error_code ec;
-  if (!std::filesystem::exists(path, ec))
+  if (!file_there(path.string()))
     throw Error(fmt::format("the built-in model is not at '{}'; name a model file, or set NYBBLE_MODEL", path.string()));
   return path.string();
 }

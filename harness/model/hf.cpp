@@ -10,6 +10,7 @@
 #include "model/format.h"
 #include "model/hf_config.h"
 #include "model/json.h"
+#include "model/look.h"
 #include "model/meta_io.h"
 #include "model/safetensors.h"
 #include "model/source.h"
@@ -123,21 +124,23 @@ void tied_head(const ModelSource& src, Found& found) {
 ModelSource hf_open(const std::string& folder, const std::string& name) {
   const MxcsrScope float_rules;  // for the frequencies
   const fs::path dir(folder);
-  std::error_code ec;
-  if (!fs::is_directory(dir, ec)) throw Error(folder + ": this is not a folder");
-  if (!fs::exists(dir / "config.json", ec)) throw Error(folder + ": there is no config.json in this folder");
+  const fs::file_type kind = file_look(folder);
+  if (kind == fs::file_type::not_found) throw Error(folder + ": there is no such folder");
+  if (kind != fs::file_type::directory) throw Error(folder + ": this is not a folder");
+  if (!file_there((dir / "config.json").string())) throw Error(folder + ": there is no config.json in this folder");
   ModelSource src;
   src.path = folder;
   src.tied = hf_config((dir / "config.json").string(), src.shape, src.meta);
+  std::error_code ec;
   const std::string folder_name = fs::canonical(dir, ec).filename().string();
   src.meta.set(key::source_file, folder_name);
   src.meta.set(key::name, name.empty() ? folder_name : name);
 
   Found found;
   const fs::path single = dir / "model.safetensors", index = dir / "model.safetensors.index.json";
-  if (fs::exists(single, ec))
+  if (file_there(single.string()))
     add_file(src, single.string(), found);
-  else if (fs::exists(index, ec))
+  else if (file_there(index.string()))
     add_shards(src, dir, index.string(), found);
   else
     throw Error(folder + ": there is neither model.safetensors nor model.safetensors.index.json in this folder");

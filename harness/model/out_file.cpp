@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "kern/error.h"
+#include "model/look.h"
 #include "model/temporaries.h"
 #include "model/writer.h"
 
@@ -34,8 +35,7 @@ std::string resolved(const std::string& path) {
   std::error_code ec;
   if (!fs::is_symlink(path, ec)) return path;
   const fs::path real = fs::canonical(path, ec);
-  if (ec) throw Error(path + ": this symbolic link leads nowhere; give the file itself");
-  return real.string();
+  return ec ? path : real.string();
 }
 
 std::string folder_of(const std::string& path) {
@@ -63,14 +63,15 @@ class SignalsHeld {
 
 void output_check(const std::string& path) {
   if (path.empty()) throw Error("the name of the output file is empty");
-  std::error_code ec;
-  const fs::file_status st = fs::status(path, ec);
-  if (fs::is_directory(st)) throw Error(path + ": this is a folder; give the name of a file to write");
-  if (fs::exists(st) && !fs::is_regular_file(st))
+  const fs::file_type kind = file_look(path);
+  if (kind == fs::file_type::directory) throw Error(path + ": this is a folder; give the name of a file to write");
+  if (kind != fs::file_type::not_found && kind != fs::file_type::regular)
     throw Error(path + ": this is not a regular file, and only such a file can be replaced");
   if (path.back() == '/') throw Error(path + ": this names a folder; give the name of a file to write");
   const std::string folder = folder_of(path);
-  if (!fs::is_directory(folder, ec)) throw Error(path + ": the folder " + folder + " to write it in is not there");
+  const fs::file_type place = file_look(folder);
+  if (place == fs::file_type::not_found) throw Error(path + ": the folder " + folder + " to write it in is not there");
+  if (place != fs::file_type::directory) throw Error(path + ": " + folder + ", where it is to be written, is not a folder");
 }
 
 OutFile::OutFile(const std::string& path) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "kern/error.h"
+#include "model/look.h"
 #include "text/byte_map.h"
 #include "text/json_file.h"
 #include "text/regex_import.h"
@@ -37,7 +38,7 @@ class HfImport {
   void run() {
     const auto root = json_file(path("tokenizer.json"));
     if (!root) {
-      if (std::error_code ec; fs::exists(path("tokenizer.model"), ec)) {
+      if (file_there(path("tokenizer.model"))) {
         throw Error(path("tokenizer.model") +
                     " is a SentencePiece tokenizer, which cannot be read; a byte-level BPE in tokenizer.json is needed");
       }

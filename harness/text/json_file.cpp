@@ -10,6 +10,7 @@
 
 #include "kern/error.h"
 #include "model/json.h"
+#include "model/look.h"
 
 namespace nyb {
 namespace {
@@ -21,17 +22,11 @@ constexpr int max_depth = 64;
 }  // namespace
 
 std::optional<std::string> text_file(const std::string& path) {
-  std::error_code ec;
-  const auto kind = std::filesystem::status(path, ec).type();
-  if (kind == std::filesystem::file_type::none) throw Error(fmt::format("{} cannot be read: {}", path, ec.message()));
-  if (kind == std::filesystem::file_type::not_found) {
-    // a link to nowhere is a part of the folder that got lost, not one that it never had
-    std::error_code ignored;
-    if (!std::filesystem::is_symlink(path, ignored)) return std::nullopt;
-    throw Error(fmt::format("{} is a symbolic link to a file that is not there", path));
-  }
+  const auto kind = file_look(path);
+  if (kind == std::filesystem::file_type::not_found) return std::nullopt;
   // Asked first: opening a FIFO would wait for ever.
   if (kind != std::filesystem::file_type::regular) throw Error(fmt::format("{} is not a regular file", path));
+  std::error_code ec;
   const uintmax_t size = std::filesystem::file_size(path, ec);
   if (ec) throw Error(fmt::format("{} cannot be read: {}", path, ec.message()));
   if (size > max_bytes)

@@ -224,7 +224,7 @@ TEST(HfShards, NoWeightsAtAll) {
   EXPECT_TRUE(
       says(message_of([&] { hf_open(dir.string()); }), "there is neither model.safetensors nor model.safetensors.index.json"));
   EXPECT_TRUE(says(message_of([&] { hf_open((dir / "config.json").string()); }), "this is not a folder"));
-  EXPECT_TRUE(says(message_of([&] { hf_open("/no/such"); }), "this is not a folder"));
+  EXPECT_TRUE(says(message_of([&] { hf_open("/no/such"); }), "/no/such: there is no such folder"));
 }
 
 }  // namespace
