@@ -1,4 +1,4 @@
-// bench_paths.h - registers a benchmark for each path of this CPU that has a body of its own.
+// bench_paths.h - registers a benchmark for each path of a CPU that has a body of its own.
 #pragma once
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -11,9 +11,9 @@ namespace nyb {
 
 // f(benchmark::State&, const KernTable&), named KERNEL/PATH/what. A path that inherits another's body is left out.
 template <class F>
-void bench_paths(std::string_view kernel, std::string_view what, F f) {
+void bench_paths(const CpuFeatures& cpu, std::string_view kernel, std::string_view what, F f) {
   for (const Path p : all_paths) {
-    if (p == Path::ref || !own_body(kernel, p) || !cpu_missing(cpu_here(), p).empty()) continue;
+    if (p == Path::ref || !own_body(kernel, p) || !cpu_missing(cpu, p).empty()) continue;
     const std::string name = fmt::format("{}/{}/{}", kernel, path_name(p), what);
     benchmark::RegisterBenchmark(name.c_str(), [f, &k = kern_table(p)](benchmark::State& s) { f(s, k); });
   }

@@ -1,6 +1,7 @@
 // bench_vec.cpp - kernels that go over one vector.
 #include <vector>
 #include "bench_paths.h"
+#include "benches.h"
 
 namespace nyb {
 namespace {
@@ -31,13 +32,13 @@ void bench_exp8_vec(benchmark::State& state, const KernTable& k, size_t n) {
   bytes_per_pass(state, n * sizeof(float));
 }
 
-[[maybe_unused]] const bool registered = [] {
-  for (const size_t n : {size_t{768}, size_t{4096}}) {
-    bench_paths("qx_vec", fmt::format("{}", n), [=](benchmark::State& s, const KernTable& k) { bench_qx_vec(s, k, n); });
-    bench_paths("exp8_vec", fmt::format("{}", n), [=](benchmark::State& s, const KernTable& k) { bench_exp8_vec(s, k, n); });
-  }
-  return true;
-}();
-
 }  // namespace
+
+void register_vec(const CpuFeatures& cpu) {
+  for (const size_t n : {size_t{768}, size_t{4096}}) {
+    bench_paths(cpu, "qx_vec", fmt::format("{}", n), [=](benchmark::State& s, const KernTable& k) { bench_qx_vec(s, k, n); });
+    bench_paths(cpu, "exp8_vec", fmt::format("{}", n), [=](benchmark::State& s, const KernTable& k) { bench_exp8_vec(s, k, n); });
+  }
+}
+
 }  // namespace nyb

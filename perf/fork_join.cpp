@@ -4,51 +4,59 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
+#include "benches.h"
 #include "engine/pool.h"
 #include "engine/threads.h"
 
+namespace nyb {
 namespace {
 
 // One piece a thread that does nothing.
 void fork_join_empty(benchmark::State& state) {
   const auto threads = static_cast<unsigned>(state.range(0));
-  nyb::Pool pool(threads);
+  Pool pool(threads);
   for ([[maybe_unused]] auto _ : state)
-    nyb::par_for(pool, threads, 1, [](size_t begin, size_t, unsigned) { benchmark::DoNotOptimize(begin); });
-  state.counters["cpus"] = nyb::cpus_usable();
+    par_for(pool, threads, 1, [](size_t begin, size_t, unsigned) { benchmark::DoNotOptimize(begin); });
+  state.counters["cpus"] = cpus_usable();
 }
-BENCHMARK(fork_join_empty)->ArgName("threads")->Arg(1)->Arg(2)->Arg(3)->Arg(8)->UseRealTime();
 
 // One piece a thread, each of which waits for the others to begin: all threads see the job, take part and are waited for. (In the
 // empty one above the caller is often done before a worker has looked.)
 void fork_join_all(benchmark::State& state) {
   const auto threads = static_cast<unsigned>(state.range(0));
-  if (threads > nyb::cpus_usable())
-    return state.SkipWithError("more threads than CPUs: they would wait for each other's time slice");
-  nyb::Pool pool(threads);
+  if (threads > cpus_usable()) return state.SkipWithError("more threads than CPUs: they would wait for each other's time slice");
+  Pool pool(threads);
   std::atomic<unsigned> begun{0};
   for ([[maybe_unused]] auto _ : state) {
     begun.store(0, std::memory_order_relaxed);
-    nyb::par_for(pool, threads, 1, [&](size_t, size_t, unsigned) {
+    par_for(pool, threads, 1, [&](size_t, size_t, unsigned) {
       begun.fetch_add(1);
       while (begun.load() < threads) {}
     });
   }
 }
-BENCHMARK(fork_join_all)->ArgName("threads")->Arg(1)->Arg(2)->Arg(3)->Arg(8)->UseRealTime();
 
 // 64 pieces of about a microsecond: more threads than CPUs must reach most of the speed of just enough.
 void fork_join_work(benchmark::State& state) {
-  nyb::Pool pool(static_cast<unsigned>(state.range(0)));
+  Pool pool(static_cast<unsigned>(state.range(0)));
   for ([[maybe_unused]] auto _ : state) {
-    nyb::par_for(pool, 64, 1, [](size_t begin, size_t, unsigned) {
+    par_for(pool, 64, 1, [](size_t begin, size_t, unsigned) {
       size_t x = begin;
       for (int i = 0; i < 1000; i++) benchmark::DoNotOptimize(x = x * 3 + 1);
     });
   }
   state.SetItemsProcessed(state.iterations() * 64);
 }
-BENCHMARK(fork_join_work)->ArgName("threads")->Arg(1)->Arg(2)->Arg(3)->Arg(8)->UseRealTime();
 
 }  // namespace
+
+void register_fork_join() {
+  const std::pair<const char*, void (*)(benchmark::State&)> all[] = {
+      {"fork_join_empty", fork_join_empty}, {"fork_join_all", fork_join_all}, {"fork_join_work", fork_join_work}};
+  for (const auto& [name, run] : all)
+    benchmark::RegisterBenchmark(name, run)->ArgName("threads")->Arg(1)->Arg(2)->Arg(3)->Arg(8)->UseRealTime();
+}
+
+}  // namespace nyb

@@ -30,32 +30,34 @@ double seconds(F&& f) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// One matrix in memory, and both ways of going through it, slice by slice, with all threads in the same pieces.
+// Matrices in memory, each a slice, and both ways of going through them, with all threads in the same pieces. The loop reads
+// the panels; the scales of rows that follow them in q8 are a thousandth of it.
 class Bench {
  public:
   Bench(const Memory& memory, TType type, Pool& pool, Vectors& vectors)
-      : memory_(memory),
-        type_(type),
+      : type_(type),
         pool_(pool),
         vectors_(vectors),
         panel_bytes_(panel_bytes(type, cols)),
-        slice_panels_(slice_bytes / panel_bytes_),
-        slices_(memory.size() / (slice_panels_ * panel_bytes_)) {
-    fill_weights(type, memory.data(), slices_ * slice_panels_ * panel_bytes_, 7);
+        slice_panels_(slice_bytes / panel_bytes_) {
+    const size_t rows = slice_panels_ * kPanelRows, bytes = weight_bytes(type, rows, cols);
+    for (size_t at = 0; at + bytes <= memory.size(); at += bytes)
+      slices_.push_back(random_matrix(type, rows, cols, memory.data() + at, at));
   }
 
-  size_t slices() const { return slices_; }
+  size_t slices() const { return slices_.size(); }
   double slice_gb() const { return 1e-9 * static_cast<double>(slice_panels_ * panel_bytes_); }
 
   void product(const KernTable& k, size_t slice) {
-    par_for(pool_, slice_panels_, grain(),
-            [&](size_t first, size_t end, unsigned) { gemv(k, type_, panel(slice, 0), vectors_, first, end - first); });
+    par_for(pool_, slice_panels_, grain(), [&](size_t first, size_t end, unsigned) {
+      mat_panels(k, slices_[slice], first, end, vectors_.in(), 1, vectors_.y.data() + kPanelRows * first, 0);
+    });
   }
 
   uint64_t read(const ReadLoop& loop, size_t slice) {
     std::vector<uint64_t> parts(pool_.threads());
     par_for(pool_, slice_panels_, grain(), [&](size_t first, size_t end, unsigned thread) {
-      parts[thread] ^= loop.run(panel(slice, first), (end - first) * panel_bytes_);
+      parts[thread] ^= loop.run(slices_[slice].panel(first), (end - first) * panel_bytes_);
     });
     uint64_t all = 0;
     for (const uint64_t part : parts) all ^= part;
@@ -64,11 +66,11 @@ class Bench {
 
   // A loop that leaves nothing out, and products that are the reference's, bit for bit
   void check_loops(const std::vector<ReadLoop>& loops) {
-    for (size_t slice = 0; slice < slices_; slice += std::max<size_t>(1, slices_ / 8)) {
+    for (size_t slice = 0; slice < slices(); slice += std::max<size_t>(1, slices() / 8)) {
       uint64_t expected = 0;
       for (size_t at = 0; at < slice_panels_ * panel_bytes_; at += 8) {
         uint64_t word = 0;
-        std::memcpy(&word, panel(slice, 0) + at, 8);
+        std::memcpy(&word, slices_[slice].panel(0) + at, 8);
         expected ^= word;
       }
       for (const ReadLoop& loop : loops)
@@ -77,8 +79,8 @@ class Bench {
   }
   void check_product(const KernTable& k) {
     constexpr size_t some = 5;
-    gemv(kern_table(Path::ref), type_, panel(0, 0), vectors_, 0, some);
-    const std::vector<float> expected(vectors_.y.begin(), vectors_.y.begin() + 16 * some);
+    mat_panels(kern_table(Path::ref), slices_[0], 0, some, vectors_.in(), 1, vectors_.y.data(), 0);
+    const std::vector<float> expected(vectors_.y.begin(), vectors_.y.begin() + kPanelRows * some);
     std::fill(vectors_.y.begin(), vectors_.y.end(), 0.0f);
     product(k, 0);
     if (std::memcmp(expected.data(), vectors_.y.data(), expected.size() * sizeof(float)) != 0)
@@ -88,13 +90,12 @@ class Bench {
 
  private:
   size_t grain() const { return std::max<size_t>(1, slice_panels_ / (size_t{4} * pool_.threads())); }
-  const std::byte* panel(size_t slice, size_t i) const { return memory_.data() + (slice * slice_panels_ + i) * panel_bytes_; }
 
-  const Memory& memory_;
   TType type_;
   Pool& pool_;
   Vectors& vectors_;
-  size_t panel_bytes_, slice_panels_, slices_;
+  size_t panel_bytes_, slice_panels_;
+  std::vector<Tensor> slices_;
 };
 
 struct Result {
@@ -137,27 +138,27 @@ Result measure(Bench& bench, const KernTable& k, const std::vector<ReadLoop>& lo
 
 }  // namespace
 
-void check_runs(Path p) {
-  if (const std::string missing = cpu_missing(cpu_here(), p); !missing.empty())
+void check_runs(const CpuFeatures& cpu, Path p) {
+  if (const std::string missing = cpu_missing(cpu, p); !missing.empty())
     throw Error(fmt::format("this CPU cannot run the path {}: it lacks {}", path_name(p), missing));
 }
 
-void run_ratio(const RatioOptions& options) {
-  const std::vector<ReadLoop> loops = read_loops(cpu_here());
+void run_ratio(const CpuFeatures& cpu, const RatioOptions& options) {
+  const std::vector<ReadLoop> loops = read_loops(cpu);
   if (loops.empty())
-    throw Error(fmt::format("this CPU lacks {}, so there is neither a kernel to measure nor a read loop",
-                            cpu_missing(cpu_here(), Path::avx2)));
+    throw Error(
+        fmt::format("this CPU lacks {}, so there is neither a kernel to measure nor a read loop", cpu_missing(cpu, Path::avx2)));
   std::vector<Path> paths;
   for (const Path p : all_paths) {
     if (options.path ? p != *options.path : p == Path::ref) continue;
-    if (options.path) check_runs(p);
-    if (const std::string missing = cpu_missing(cpu_here(), p); missing.empty())
+    if (options.path) check_runs(cpu, p);
+    if (const std::string missing = cpu_missing(cpu, p); missing.empty())
       paths.push_back(p);
     else
       out_write(fmt::format("{}: not on this CPU, which lacks {}\n", path_name(p), missing));
   }
   const Memory memory(options.mib << 20, options.pages);
-  Vectors vectors(cols, slice_bytes / panel_bytes(TType::q4, cols) * 16);
+  Vectors vectors(cols, slice_bytes / panel_bytes(TType::q4, cols) * kPanelRows);
   Pool pool(options.threads);
   out_write(fmt::format("{} MiB of random weights in anonymous memory, {} pages, {} columns, {} thread{}, {} rounds\n", options.mib,
                         options.pages == Memory::Pages::huge ? "huge" : "4 KiB", cols, options.threads,

@@ -2,11 +2,14 @@
 #include "registered.h"
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 #include <streambuf>
 #include "common/app.h"
-#include "kern/cpu.h"
 
 namespace nyb {
 namespace {
@@ -43,24 +46,66 @@ class Nothing : public benchmark::BenchmarkReporter {
   void ReportRuns(const std::vector<Run>&) override {}
 };
 
-void check_filter() {
+constexpr std::string_view kOut = "--benchmark_out=";
+
+// std::cerr kept, not shown.
+class Faults {
+ public:
+  Faults() : before_(std::cerr.rdbuf(text_.rdbuf())) {}
+  ~Faults() { std::cerr.rdbuf(before_); }
+  Faults(const Faults&) = delete;
+  Faults& operator=(const Faults&) = delete;
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+  std::streambuf* before_;
+};
+
+// Google Benchmark would end the program itself.
+void check_file(const std::string& name) {
+  if (name.empty() || std::ofstream(name, std::ios::app)) return;
+  throw Error(fmt::format("cannot write '{}': {}", name, std::strerror(errno)));
+}
+
+void check_filter(const CpuFeatures& cpu) {
   std::ostringstream list, faults;
   Nothing nothing;
   nothing.SetOutputStream(&list);
   nothing.SetErrorStream(&faults);
   if (benchmark::RunSpecifiedBenchmarks(&nothing)) return;
-  const std::string filter = human_words(benchmark::GetBenchmarkFilter());
+  const std::string filter = benchmark::GetBenchmarkFilter();
   if (faults.str().starts_with("Could not compile"))
     throw Error(fmt::format("'{}' is no regular expression; --benchmark_filter takes one, such as gemv.*cold", filter));
-  if (const std::string missing = cpu_missing(cpu_here(), Path::avx2); !missing.empty())
+  if (const std::string missing = cpu_missing(cpu, Path::avx2); !missing.empty())
     throw Error(fmt::format("this CPU lacks {}, so there is no kernel to measure", missing));
   throw Error(fmt::format("no benchmark has '{}' in its name; --benchmark_list_tests lists them", filter));
 }
 
 }  // namespace
 
-void run_registered() {
-  check_filter();
+void registered_options(std::vector<std::string> words) {
+  const char* const env = std::getenv("BENCHMARK_OUT");
+  std::string file = env ? env : "";
+  for (const std::string& w : words)
+    if (w.starts_with(kOut)) file = w.substr(kOut.size());
+  check_file(file);
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (std::string& w : words) argv.push_back(w.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(words.size());
+  const Faults faults;
+  // where it would print its help and end the program
+  benchmark::Initialize(&argc, argv.data(), [] { throw UsageError("Google Benchmark cannot use one of its options"); });
+  if (argc > 1) throw UsageError(fmt::format("Google Benchmark cannot use the option '{}'", argv[1]));
+  if (const std::string fault = faults.text(); !fault.empty()) throw UsageError(fault);
+}
+
+void run_registered(const CpuFeatures& cpu) {
+  check_filter(cpu);
+  if (const std::string missing = cpu_missing(cpu, Path::avx2); !missing.empty())
+    err_write(fmt::format("perf: this CPU lacks {}, so no kernel is measured, only fork and join\n", missing));
   const Out out;
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

@@ -1,11 +1,19 @@
 // registered.h - the benchmarks that Google Benchmark runs, with the manners of the other programs.
 #pragma once
+#include <string>
+#include <vector>
+#include "kern/cpu.h"
 
 namespace nyb {
 
-// Runs (or lists) what the filter of benchmark::Initialize() lets through. Throws Error for a filter that is no regular
-// expression or lets nothing through, a file for the results that cannot be written, and where standard output cannot be
-// written; ends the program quietly where nobody reads it any more.
-void run_registered();
+// Reads Google Benchmark's own options, words[1] and on (words[0] is the program), and the environment in their place, such as
+// BENCHMARK_OUT. Throws UsageError for one that it does not know or whose value it cannot read, Error for a file for the results
+// that cannot be written.
+void registered_options(std::vector<std::string> words);
+
+// Runs (or lists) what the filter among those options lets through. Says on stderr where `cpu` leaves no kernels to measure, so
+// that what is left is not taken for all. Throws Error for a filter that is no regular expression or lets nothing through, and
+// where standard output cannot be written; ends the program quietly where nobody reads it any more.
+void run_registered(const CpuFeatures& cpu);
 
 }  // namespace nyb

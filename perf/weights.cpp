@@ -1,4 +1,4 @@
-// weights.cpp - random weights, the vectors around them, and the call of a product by type.
+// weights.cpp - random matrices, and the vectors around them.
 #include "weights.h"
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -28,6 +28,14 @@ void fill_bytes(std::byte* p, size_t bytes, Random& random) {
   std::memcpy(p + at, &word, bytes - at);
 }
 
+// middle - reach to middle + reach
+void fill_floats(std::byte* p, size_t bytes, float middle, float reach, Random& random) {
+  for (size_t at = 0; at + 4 <= bytes; at += 4) {
+    const float w = middle + reach * random.unit();
+    std::memcpy(p + at, &w, 4);
+  }
+}
+
 }  // namespace
 
 Memory::Memory(size_t bytes, Pages pages) : size_(bytes) {
@@ -41,45 +49,36 @@ Memory::Memory(size_t bytes, Pages pages) : size_(bytes) {
 
 Memory::~Memory() { munmap(data_, size_); }
 
-void fill_weights(TType t, std::byte* p, size_t bytes, uint64_t seed) {
+size_t weight_bytes(TType t, size_t rows, size_t cols) { return (tensor_bytes(t, rows, cols) + 63) / 64 * 64; }
+
+Tensor random_matrix(TType t, size_t rows, size_t cols, std::byte* at, uint64_t seed) {
+  Tensor w;
+  w.type = t;
+  w.rows = rows;
+  w.cols = cols;
+  w.data = reinterpret_cast<const uint8_t*>(at);
+  w.bytes = tensor_bytes(t, rows, cols);
   Random random{seed};
-  switch (t) {
-    case TType::q8: fill_bytes(p, bytes, random); return;
-    case TType::q4:
-      fill_bytes(p, bytes, random);
-      for (size_t group = 0; group + kQ4GroupBytes <= bytes; group += kQ4GroupBytes)
-        for (size_t row = 0; row < kPanelRows; ++row) {
-          const auto scale = static_cast<uint16_t>(0x1c00u | (random.next() >> 54));  // f16: 2^-8 to 2^-7
-          std::memcpy(p + group + kQ4NibbleBytes + 2 * row, &scale, 2);
-        }
-      return;
-    case TType::f32:
-      for (size_t at = 0; at + 4 <= bytes; at += 4) {
-        const float w = random.unit();
-        std::memcpy(p + at, &w, 4);
-      }
-      return;
-    case TType::vec: return;
+  const size_t panels = panels_of(rows) * panel_bytes(t, cols);
+  if (t == TType::f32) {
+    fill_floats(at, panels, 0.0f, 1.0f, random);
+    return w;
   }
+  fill_bytes(at, panels, random);
+  if (t == TType::q8) fill_floats(at + panels, w.bytes - panels, 0.5f, 0.25f, random);
+  if (t == TType::q4)
+    for (size_t group = 0; group < panels; group += kQ4GroupBytes)
+      for (size_t row = 0; row < kPanelRows; ++row) {
+        const auto scale = static_cast<uint16_t>(0x1c00u | (random.next() >> 54));  // f16: 2^-8 to 2^-7
+        std::memcpy(at + group + kQ4NibbleBytes + 2 * row, &scale, 2);
+      }
+  return w;
 }
 
-Vectors::Vectors(size_t cols, size_t rows) : x(cols), y(rows), row_scale(rows), groups(groups_of(cols)) {
+Vectors::Vectors(size_t cols, size_t rows) : x(cols), y(rows), groups(groups_of(cols)) {
   Random random{1};
   for (float& v : x) v = random.unit();
-  for (float& s : row_scale) s = 0.5f + 0.25f * random.unit();
   kern_table(Path::ref).qx_vec(x.data(), groups.data(), cols);
-}
-
-void gemv(const KernTable& k, TType t, const std::byte* w, Vectors& v, size_t first, size_t count) {
-  const size_t cols = v.x.size();
-  const std::byte* panels = w + first * panel_bytes(t, cols);
-  float* y = v.y.data() + 16 * first;
-  switch (t) {
-    case TType::q8: k.gemv_q8(panels, v.row_scale.data() + 16 * first, v.groups.data(), y, v.groups.size(), count); return;
-    case TType::q4: k.gemv_q4(panels, v.groups.data(), y, v.groups.size(), count); return;
-    case TType::f32: k.gemv_f32(reinterpret_cast<const float*>(panels), v.x.data(), y, cols, count); return;
-    case TType::vec: return;
-  }
 }
 
 // The C library's sysconf multiplies by the number of threads on some CPUs, so the kernel's own list is read.

@@ -1,9 +1,10 @@
-// weights.h - random weights made on the fly, in panels as the kernels read them.
+// weights.h - random matrices made on the fly, as a model file has them.
 #pragma once
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+#include "engine/matvec.h"
 #include "kern/kern.h"
 #include "model/tensor.h"
 
@@ -27,19 +28,20 @@ class Memory {
   size_t size_ = 0;
 };
 
-// Whole panels from p on: any int8 and any nibble, scales and floats of moderate size. The same for the same seed.
-void fill_weights(TType t, std::byte* p, size_t bytes, uint64_t seed);
+// A matrix at `at`, which has room for weight_bytes: int8 and nibbles of any value, scales and floats of moderate size. The same
+// for the same seed. Its rows are whole panels.
+Tensor random_matrix(TType t, size_t rows, size_t cols, std::byte* at, uint64_t seed);
+
+// What such a matrix takes, so that the next one is aligned as tensors of a model file are.
+size_t weight_bytes(TType t, size_t rows, size_t cols);
 
 // What a product needs besides its weights.
 struct Vectors {
   Vectors(size_t cols, size_t rows);
-  std::vector<float> x, y, row_scale;
+  MatIn in() const { return {x.data(), x.size(), groups.data(), groups.size()}; }
+  std::vector<float> x, y;
   std::vector<QxGroup> groups;
 };
-
-// y[16 * first ..) of `count` panels at w, by the table's kernel. The row scales of q8 are those of `v`, so that the memory at w is
-// panels alone and every byte of it is read (a model's tensor ends with them).
-void gemv(const KernTable& k, TType t, const std::byte* w, Vectors& v, size_t first, size_t count);
 
 // What of the last cache the system tells; 0: nothing.
 size_t last_cache_bytes();

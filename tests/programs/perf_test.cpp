@@ -2,14 +2,23 @@
 #include <gtest/gtest.h>
 #include "kern/cpu.h"
 #include "programs.h"
+#include "support/data.h"
 
 namespace nyb::test {
 namespace {
 
-Ran perf(const Args& args, const RunOptions& o = {}) {
-  Args all{program("perf")};
+Ran perf(const Args& args, const RunOptions& o = {}, const char* which = "perf") {
+  Args all{program(which)};
   all.insert(all.end(), args.begin(), args.end());
   return run(all, o);
+}
+
+void expect_sentence(const Ran& r, int code, const std::string& says) {
+  EXPECT_EQ(r.code, code) << r.err;
+  EXPECT_EQ(r.out, "");
+  EXPECT_TRUE(r.err.starts_with("perf: ")) << r.err;
+  EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+  EXPECT_NE(r.err.find(says), std::string::npos) << "wanted '" << says << "' in: " << r.err;
 }
 
 bool kernels_run() { return cpu_missing(cpu_here(), Path::avx2).empty(); }
@@ -28,13 +37,50 @@ TEST(Perf, WhatIsWrongIsOneSentence) {
                                          {{"--kernel", "fast"}, 2, "fast"},
                                          {{"--rounds", "0", "--ratio"}, 2, "from 1 to 1000"},
                                          {{"--bogus"}, 2, "--bogus"}}) {
-    const Ran r = perf(c.args);
-    EXPECT_EQ(r.code, c.code) << r.err;
-    EXPECT_EQ(r.out, "");
-    EXPECT_EQ(r.err.compare(0, 6, "perf: "), 0) << r.err;
-    EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
-    EXPECT_NE(r.err.find(c.says), std::string::npos) << r.err;
+    expect_sentence(perf(c.args), c.code, c.says);
   }
+}
+
+TEST(Perf, TheEnvironmentInPlaceOfOptions) {
+  if (!kernels_run()) GTEST_SKIP() << "this CPU lacks " << cpu_missing(cpu_here(), Path::avx2);
+  expect_sentence(perf({"--benchmark_list_tests"}, {.env = {"BENCHMARK_OUT=/no/x"}}), 1, "cannot write '/no/x'");
+  expect_sentence(perf({"--benchmark_list_tests"}, {.env = {"BENCHMARK_FILTER=none"}}), 1, "no benchmark has 'none'");
+  const std::string file = (tmp_dir() / "results.json").string();
+  const Ran option = perf({"--benchmark_list_tests", "--benchmark_out=" + file}, {.env = {"BENCHMARK_OUT=/no/x"}});
+  EXPECT_EQ(option.code, 0) << option.err;
+}
+
+// Whatever a terminal would obey is escaped, also in what Google Benchmark says itself.
+TEST(Perf, NothingThatATerminalObeys) {
+  const std::string odd = "\x1b[31m", shown = "\\x1b[31m";
+  for (const char* option :
+       {"--benchmark_out=/no/", "--benchmark_filter=(", "--benchmark_filter=none", "--benchmark_repetitions=",
+        "--benchmark_format=", "--benchmark_bogus=", "--benchmark_color=", "--benchmark_time_unit=", "--bogus=", "--kernel="}) {
+    const Ran r = perf({"--benchmark_list_tests", option + odd});
+    if (option == std::string("--benchmark_color=") && r.code == 0) continue;  // any word is one of its values
+    EXPECT_NE(r.code, 0) << option;
+    EXPECT_EQ(r.err.find('\x1b'), std::string::npos) << r.err;
+    expect_sentence(r, r.code, "");
+  }
+}
+
+TEST(Perf, WithoutKernelsItSaysSo) {
+  const Ran list = perf({"--benchmark_list_tests"}, {}, "perf_bare");
+  EXPECT_EQ(list.code, 0);
+  EXPECT_NE(list.out.find("fork_join_empty/threads:1"), std::string::npos) << list.out;
+  EXPECT_EQ(list.out.find("gemv"), std::string::npos) << list.out;
+  EXPECT_TRUE(list.err.starts_with("perf: this CPU lacks AVX2")) << list.err;
+  EXPECT_TRUE(list.err.ends_with("so no kernel is measured, only fork and join\n")) << list.err;
+  for (const Args& a : {Args{"--benchmark_filter=gemv"}, Args{"--kernel", "avx2"}, Args{"--ratio"}})
+    expect_sentence(perf(a, {}, "perf_bare"), 1, "AVX2");
+}
+
+TEST(Perf, TheRatioIsMeasured) {
+  if (!kernels_run()) GTEST_SKIP() << "this CPU lacks " << cpu_missing(cpu_here(), Path::avx2);
+  const Ran r = perf({"--ratio", "--mib", "64", "--rounds", "1", "--kernel", "avx2", "--threads", "2"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  for (const char* row : {"\navx2    q8 ", "\navx2    q4 ", "\navx2    f32 "})
+    EXPECT_NE(r.out.find(row), std::string::npos) << r.out;
 }
 
 TEST(Perf, TheListAndWhereItCannotBeWritten) {
