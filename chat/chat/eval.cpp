@@ -143,13 +143,7 @@ void print(const Runtime& r, const ChatOptions& o, const Totals& t) {
   j["seconds"] = t.seconds;
   j["tokens_per_second"] = speed;
   j["fingerprint"] = t.print.hex();
-  j["model"] = r.model->name;
-  j["file"] = r.model->path;
-  j["checksum"] = hex16(r.model->checksum);
-  j["type"] = r.model->type_name;
-  j["kernel"] = path_name(r.kern.table->path);
-  j["threads"] = r.threads.count;
-  j["kv"] = kv_name(r.engine->kv());
+  json_describe(j, r);
   out_write(j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 

@@ -73,6 +73,16 @@ std::string fingerprint_line(const Runtime& r, const std::string& hex) {
   return fmt::format("fingerprint {}; file {}; cache {}\n", hex, hex16(r.model->checksum), kv_name(r.engine->kv()));
 }
 
+void json_describe(nlohmann::ordered_json& j, const Runtime& r) {
+  j["model"] = r.model->name;
+  j["file"] = r.model->path;
+  j["checksum"] = hex16(r.model->checksum);
+  j["type"] = r.model->type_name;
+  j["kernel"] = path_name(r.kern.table->path);
+  j["threads"] = r.threads.count;
+  j["kv"] = kv_name(r.engine->kv());
+}
+
 std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& p, uint64_t seed) {
   nlohmann::ordered_json j;
   j["text"] = p.text;
@@ -91,13 +101,7 @@ std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& p, u
   j["reply_tokens_per_second"] = reply_rate(p);
   j["weights_gb_per_second"] = weights_gbs(r, p);
   j["fingerprint"] = p.fingerprint_hex;
-  j["model"] = r.model->name;
-  j["file"] = r.model->path;
-  j["checksum"] = hex16(r.model->checksum);
-  j["type"] = r.model->type_name;
-  j["kernel"] = path_name(r.kern.table->path);
-  j["threads"] = r.threads.count;
-  j["kv"] = kv_name(r.engine->kv());
+  json_describe(j, r);
   j["seed"] = seed;
   // floats as the shortest decimal that gives them back: 0.7, not 0.699999988079071
   const SampParams& samp = o.set.samp;

@@ -1,6 +1,7 @@
 // report.h - what is said of a reply after it: the grey line, the fingerprint, the JSON object.
 #pragma once
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include "chat/reply.h"
 #include "chat/runtime.h"
@@ -15,6 +16,9 @@ std::string fingerprint_line(const Runtime& r, const std::string& hex);
 
 // One JSON object in one line; valid whatever the text and the file's name are.
 std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& reply, uint64_t seed);
+
+// Adds the model, its file, and what it ran on.
+void json_describe(nlohmann::ordered_json& j, const Runtime& r);
 
 // A note for the person at the terminal, on stderr: grey where there is colour.
 void note(const std::string& line);

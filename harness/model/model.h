@@ -13,7 +13,7 @@ struct ModelShape {
   uint32_t layers = 0, dim = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, vocab = 0, ctx = 0;
   uint64_t params = 0;  // true weights, the tied head counted once
   float norm_eps = 0, attn_scale = 0, rope_factor = 1;
-  std::vector<double> rope_freqs;  // head_dim / 2 at most
+  std::vector<double> rope_freqs{};  // head_dim / 2 at most
 };
 
 // Shapes: q [heads*head_dim][dim], k and v [kv_heads*head_dim][dim], o [dim][heads*head_dim], gate and up [ffn][dim], down

@@ -19,16 +19,7 @@ namespace nyb::test {
 namespace {
 
 ModelShape small_shape() {
-  ModelShape s;
-  s.layers = 3;
-  s.dim = 48;
-  s.heads = 4;
-  s.kv_heads = 2;
-  s.head_dim = 12;
-  s.ffn = 80;
-  s.vocab = 61;
-  s.ctx = 40;
-  return s;
+  return {.layers = 3, .dim = 48, .heads = 4, .kv_heads = 2, .head_dim = 12, .ffn = 80, .vocab = 61, .ctx = 40};
 }
 
 const Model& small_model() {

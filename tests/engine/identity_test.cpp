@@ -216,17 +216,16 @@ TEST(IdentityLong, PocketAcrossSegments) {
 
 // Odd sizes everywhere, all types in one model, a head of its own, heads that turn only in part.
 TEST(IdentityOdd, MixedTypesEveryWay) {
-  ModelShape s;
-  s.layers = 2;
-  s.dim = 40;
-  s.heads = 6;
-  s.kv_heads = 2;
-  s.head_dim = 10;
-  s.ffn = 52;
-  s.vocab = 83;
-  s.ctx = 64;
-  s.rope_freqs = {1, 0.1, 0.01};
-  s.rope_factor = 1.25f;
+  const ModelShape s{.layers = 2,
+                     .dim = 40,
+                     .heads = 6,
+                     .kv_heads = 2,
+                     .head_dim = 10,
+                     .ffn = 52,
+                     .vocab = 83,
+                     .ctx = 64,
+                     .rope_freqs = {1, 0.1, 0.01},
+                     .rope_factor = 1.25f};
   const auto type = [](const std::string& name) {
     if (name == "layers.0.q" || name == "layers.1.v" || name == "layers.0.up" || name == "layers.1.o" || name == "layers.1.down")
       return TType::f32;
@@ -238,15 +237,7 @@ TEST(IdentityOdd, MixedTypesEveryWay) {
 
 // Five segments of attention, the last of them short.
 TEST(IdentityOdd, ManySegments) {
-  ModelShape s;
-  s.layers = 1;
-  s.dim = 16;
-  s.heads = 2;
-  s.kv_heads = 1;
-  s.head_dim = 8;
-  s.ffn = 16;
-  s.vocab = 17;
-  s.ctx = 1100;
+  const ModelShape s{.layers = 1, .dim = 16, .heads = 2, .kv_heads = 1, .head_dim = 8, .ffn = 16, .vocab = 17, .ctx = 1100};
   const auto m = make_model(random_weights(s, true, 7), all(TType::f32));
   const std::vector<int32_t> ids = random_ids(*m, 1030, 8);
   const std::vector<float> want = reference(*m, KvType::f32, ids);
@@ -259,15 +250,7 @@ TEST(IdentityOdd, ManySegments) {
 
 // All threads awake at once, on however few CPUs.
 TEST(IdentityOdd, ManyThreadsAwake) {
-  ModelShape s;
-  s.layers = 2;
-  s.dim = 64;
-  s.heads = 4;
-  s.kv_heads = 2;
-  s.head_dim = 16;
-  s.ffn = 96;
-  s.vocab = 100;
-  s.ctx = 64;
+  const ModelShape s{.layers = 2, .dim = 64, .heads = 4, .kv_heads = 2, .head_dim = 16, .ffn = 96, .vocab = 100, .ctx = 64};
   const auto m = make_model(random_weights(s, true, 4), all(TType::q8));
   const std::vector<int32_t> ids = random_ids(*m, 33, 4);
   const std::vector<float> want = reference(*m, KvType::f32, ids);
@@ -281,15 +264,7 @@ TEST(IdentityOdd, ManyThreadsAwake) {
 }
 
 TEST(IdentityOdd, PromptLengths) {
-  ModelShape s;
-  s.layers = 1;
-  s.dim = 64;
-  s.heads = 2;
-  s.kv_heads = 1;
-  s.head_dim = 32;
-  s.ffn = 64;
-  s.vocab = 50;
-  s.ctx = 40;
+  const ModelShape s{.layers = 1, .dim = 64, .heads = 2, .kv_heads = 1, .head_dim = 32, .ffn = 64, .vocab = 50, .ctx = 40};
   const auto m = make_model(random_weights(s, true, 5), all(TType::q4));
   const std::vector<int32_t> ids = random_ids(*m, 33, 6);
   const std::vector<float> want = reference(*m, KvType::f32, ids);

@@ -20,15 +20,7 @@ TEST_P(Paths, EachCanRunHere) {
   if (const std::string lacks = cannot_run(path); !lacks.empty()) GTEST_SKIP() << "this CPU lacks " << lacks;
   const std::vector<Path>& paths = runnable_paths();
   ASSERT_EQ(std::count(paths.begin(), paths.end(), path), 1) << path_name(path) << " is left out of the engine's tests";
-  ModelShape s;
-  s.layers = 1;
-  s.dim = 32;
-  s.heads = 2;
-  s.kv_heads = 1;
-  s.head_dim = 16;
-  s.ffn = 64;
-  s.vocab = 40;
-  s.ctx = 8;
+  const ModelShape s{.layers = 1, .dim = 32, .heads = 2, .kv_heads = 1, .head_dim = 16, .ffn = 64, .vocab = 40, .ctx = 8};
   const Weights w = random_weights(s, true, 9);
   Pool pool(1);
   for (const TType type : {TType::f32, TType::q8, TType::q4}) {

@@ -223,16 +223,14 @@ void expect_plain(const Weights& w, TType type, size_t tokens) {
 }
 
 ModelShape shape(uint32_t layers, uint32_t dim, uint32_t heads, uint32_t kv_heads, uint32_t head_dim, uint32_t ffn, uint32_t ctx) {
-  ModelShape s;
-  s.layers = layers;
-  s.dim = dim;
-  s.heads = heads;
-  s.kv_heads = kv_heads;
-  s.head_dim = head_dim;
-  s.ffn = ffn;
-  s.vocab = 37;
-  s.ctx = ctx;
-  return s;
+  return {.layers = layers,
+          .dim = dim,
+          .heads = heads,
+          .kv_heads = kv_heads,
+          .head_dim = head_dim,
+          .ffn = ffn,
+          .vocab = 37,
+          .ctx = ctx};
 }
 
 class Plain : public testing::TestWithParam<TType> {};

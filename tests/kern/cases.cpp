@@ -70,4 +70,26 @@ void run_case(KernRun& run, const KernelCase& c) {
   if (c.extra) c.extra(run);
 }
 
+void run_pair(KernRun& run, void (*kernel)(const float*, const float*, float*, size_t), const std::vector<float>& a,
+              const std::vector<float>& b, Kind kind) {
+  const size_t n = a.size();
+  std::vector<float> want(n);
+  kernel(a.data(), b.data(), want.data(), n);
+  run.open({{"n", n}}, kind);
+  const float *pa = run.in(a), *pb = run.in(b);
+  float* y = run.out<float>(n);
+  run.call(kernel, pa, pb, y, n);
+  run.expect(y, want, "y");
+  run.open({{"n", n}, {"y is the first", 1}}, kind);
+  y = run.inout(a);
+  pb = run.in(b);
+  run.call(kernel, y, pb, y, n);
+  run.expect(y, want, "y");
+  run.open({{"n", n}, {"y is the second", 1}}, kind);
+  pa = run.in(a);
+  y = run.inout(b);
+  run.call(kernel, pa, y, y, n);
+  run.expect(y, want, "y");
+}
+
 }  // namespace nyb::test

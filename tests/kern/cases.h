@@ -34,6 +34,10 @@ std::vector<Shape> lengths(size_t from);
 std::vector<Shape> grid(const std::vector<size_t>& a, const std::vector<size_t>& b, const std::vector<size_t>& c = {0});
 std::vector<size_t> range(size_t from, size_t to, std::initializer_list<size_t> more = {});  // from..to and more
 
+// A kernel of two vectors and one result, which lies beside them, then on the first, then on the second.
+void run_pair(KernRun& run, void (*kernel)(const float*, const float*, float*, size_t), const std::vector<float>& a,
+              const std::vector<float>& b, Kind kind);
+
 // Numbers that are not finite, a quiet and a signalling NaN of each sign among them.
 std::vector<float> not_finite();
 

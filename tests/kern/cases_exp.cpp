@@ -111,23 +111,7 @@ void softmax_num(KernRun& run, const Shape& s, Kind kind) {
 void swiglu(KernRun& run, const Shape& s, Kind kind) {
   const size_t n = s[0];
   const auto g = exponents(run, n, kind), u = run.floats(n, kind);
-  std::vector<float> want(n);
-  ref::swiglu(g.data(), u.data(), want.data(), n);
-  run.open({{"n", n}}, kind);
-  const float *pg = run.in(g), *pu = run.in(u);
-  float* y = run.out<float>(n);
-  run.call(ref::swiglu, pg, pu, y, n);
-  run.expect(y, want, "y");
-  run.open({{"n", n}, {"y is g", 1}}, kind);
-  y = run.inout(g);
-  pu = run.in(u);
-  run.call(ref::swiglu, y, pu, y, n);
-  run.expect(y, want, "y");
-  run.open({{"n", n}, {"y is u", 1}}, kind);
-  pg = run.in(g);
-  y = run.inout(u);
-  run.call(ref::swiglu, pg, y, y, n);
-  run.expect(y, want, "y");
+  run_pair(run, ref::swiglu, g, u, kind);
 }
 
 }  // namespace

@@ -11,27 +11,11 @@ namespace {
 void vec_add(KernRun& run, const Shape& s, Kind kind) {
   const size_t n = s[0];
   const auto a = run.floats(n, kind), b = run.floats(n, kind);
-  std::vector<float> want(n), twice(n);
-  ref::vec_add(a.data(), b.data(), want.data(), n);
+  run_pair(run, ref::vec_add, a, b, kind);
+  std::vector<float> twice(n);
   ref::vec_add(a.data(), a.data(), twice.data(), n);
-  run.open({{"n", n}}, kind);
-  const float *pa = run.in(a), *pb = run.in(b);
-  float* y = run.out<float>(n);
-  run.call(ref::vec_add, pa, pb, y, n);
-  run.expect(y, want, "y");
-
-  run.open({{"n", n}, {"y is a", 1}}, kind);
-  y = run.inout(a);
-  pb = run.in(b);
-  run.call(ref::vec_add, y, pb, y, n);
-  run.expect(y, want, "y");
-  run.open({{"n", n}, {"y is b", 1}}, kind);
-  pa = run.in(a);
-  y = run.inout(b);
-  run.call(ref::vec_add, pa, y, y, n);
-  run.expect(y, want, "y");
   run.open({{"n", n}, {"y is a and b", 1}}, kind);
-  y = run.inout(a);
+  float* y = run.inout(a);
   run.call(ref::vec_add, y, y, y, n);
   run.expect(y, twice, "y");
 }

@@ -17,12 +17,6 @@ namespace {
 constexpr double exp8_error = 8.5e-8;
 constexpr size_t segment = 256;
 
-std::vector<float> normals(Random& rng, size_t n, float size = 1.0f) {
-  std::vector<float> out(n);
-  for (float& v : out) v = rng.normal() * size;
-  return out;
-}
-
 TEST(VecMax, IsTheGreatest) {
   Random rng(40);
   for (size_t n = 1; n < 70; ++n) {

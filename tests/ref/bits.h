@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <vector>
 
 namespace nyb::test {
 
@@ -31,5 +32,11 @@ class Random {
   std::mt19937_64 gen_;
   std::normal_distribution<double> dist_;
 };
+
+inline std::vector<float> normals(Random& rng, size_t n, float size = 1.0f) {
+  std::vector<float> out(n);
+  for (float& v : out) v = rng.normal() * size;
+  return out;
+}
 
 }  // namespace nyb::test

@@ -13,12 +13,6 @@
 namespace nyb::test {
 namespace {
 
-std::vector<float> normals(Random& rng, size_t n, float size = 1.0f) {
-  std::vector<float> out(n);
-  for (float& v : out) v = rng.normal() * size;
-  return out;
-}
-
 TEST(VecAdd, IsOneAddition) {
   Random rng(30);
   std::vector<float> a(1000), b(1000), y(1000);
