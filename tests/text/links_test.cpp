@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = NYB_SOURCE_DIR;
+const fs::path root = source_dir();
 
 std::vector<fs::path> documents() {
   std::vector<fs::path> all{root / "README.md", root / "CONTRIBUTING.md"};
