@@ -12,7 +12,7 @@ namespace {
 
 // `words`: what the program's own options left over.
 int run_benchmarks(const CpuFeatures& cpu, const std::optional<Path>& path, const std::vector<std::string>& words) {
-  std::vector<std::string> args = {"perf"};
+  std::vector<std::string> args = {program_name()};
   if (path == Path::ref)
     throw Error("the path ref has no benchmarks of its own, being the measure of the others; give another, or --ratio");
   if (path) {
@@ -21,7 +21,7 @@ int run_benchmarks(const CpuFeatures& cpu, const std::optional<Path>& path, cons
   }
   for (const std::string& w : words) {
     if (!w.starts_with("--benchmark_") && !w.starts_with("--v="))
-      throw UsageError(fmt::format("there is no option '{}' (see perf --help)", w));
+      throw UsageError(fmt::format("there is no option '{}' (see {} --help)", w, program_name()));
     args.push_back(w);
   }
   register_gemv(cpu);
@@ -49,7 +49,8 @@ int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
   app.allow_extras();
   CLI::Option* with = app.add_flag("--ratio", ratio, "Compare the products with a loop that only reads the same memory");
   opt_text(
-      app, "--kernel", [&](const std::string& v) { o.path = path_of(v); }, "One kernel path (all that this CPU has)");
+      app, "--kernel", [&](const std::string& v) { o.path = path_of(v); }, "One kernel path (all that this CPU has)")
+      ->type_name(alternatives(path_names()));
   opt_whole(
       app, "--mib", 64, 1 << 20, [&](uint64_t v) { o.mib = v; }, "MiB of weights (1024)")
       ->needs(with);
@@ -65,7 +66,7 @@ int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
   return app_run(app, argc, argv, [&] {
     if (!ratio) return run_benchmarks(cpu, o.path, app.remaining());
     if (const auto rest = app.remaining(); !rest.empty())
-      throw UsageError(fmt::format("there is no option '{}' beside --ratio (see perf --help)", rest[0]));
+      throw UsageError(fmt::format("there is no option '{}' beside --ratio (see {} --help)", rest[0], program_name()));
     run_ratio(cpu, o);
     return 0;
   });

@@ -27,6 +27,7 @@ class Out : std::streambuf {
 
  private:
   std::streamsize xsputn(const char* s, std::streamsize n) override {
+    if (interrupted()) throw Interrupted{};  // between two benchmarks: each ends with a line
     out_write({s, static_cast<size_t>(n)});
     return n;
   }
@@ -105,7 +106,7 @@ void registered_options(std::vector<std::string> words) {
 void run_registered(const CpuFeatures& cpu) {
   check_filter(cpu);
   if (const std::string missing = cpu_missing(cpu, Path::avx2); !missing.empty())
-    err_write(fmt::format("perf: this CPU lacks {}, so no kernel is measured, only fork and join\n", missing));
+    say(fmt::format("this CPU lacks {}, so no kernel is measured, only fork and join", missing));
   const Out out;
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

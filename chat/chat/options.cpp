@@ -64,16 +64,16 @@ void engine_options(CLI::App& app, ChatOptions& o) {
         if (!path_parse(s)) throw Error(fmt::format("--kernel takes one of {}, not '{}'", path_names(), human_words(s)));
         o.kernel = s;
       },
-      fmt::format("Kernel path: {} (default: the best here; also NYBBLE_KERNEL)", path_names()))
-      ->type_name("NAME")
+      "Kernel path (default: the best here; also NYBBLE_KERNEL)")
+      ->type_name(alternatives(path_names()))
       ->group(kGroup);
   opt_whole(
       app, "--threads", 1, 1024, [&o](uint64_t v) { o.threads = static_cast<uint32_t>(v); },
       "Threads (default: what helps here; also NYBBLE_THREADS)")
       ->group(kGroup);
   opt_text(
-      app, "--kv", [&o](const std::string& s) { o.kv = kv_parse(s); }, "Type of the cache: f32, f16")
-      ->type_name("TYPE")
+      app, "--kv", [&o](const std::string& s) { o.kv = kv_parse(s); }, "Type of the cache")
+      ->type_name("f32|f16")
       ->default_str(std::string(kv_name(o.kv)))
       ->group(kGroup);
   opt_whole(
@@ -141,7 +141,7 @@ void chat_options(CLI::App& app, ChatOptions& o) {
   output_options(app, o);
   app.callback([&app, &o] { refuse_reply_options(app, o); });
   app.footer(
-      "Without a message chat talks: /help lists its commands, Ctrl+C stops a reply, end of input leaves.\n"
+      "Without a message it talks: /help lists its commands, Ctrl+C stops a reply, end of input leaves.\n"
       "Options may also be written kernel=avx2. Exit codes: 0 done, 1 an error, 2 wrong usage, 130 interrupted.");
 }
 

@@ -99,7 +99,7 @@ int replay_run(Runtime& r, ChatOptions& o, const Record& rec) {
                           plural(r.threads.count, "thread", "threads")));
   }
   if (all.difference.empty()) return 0;
-  err_write(fmt::format("chat: '{}' differs: {}\n", human_words(o.replay), all.difference));
+  say(fmt::format("'{}' differs: {}", o.replay, all.difference));
   return 1;
 }
 

@@ -239,7 +239,7 @@ bool Session::line(std::string_view line) {
       ask(line);
   } catch (const Error& e) {
     if (!stdin_is_terminal()) throw;
-    err_write(fmt::format("chat: {}\n", human_words(e.what())));
+    say(e.what());
   }
   if (interrupted() && stdin_is_terminal()) {
     if (last_.ids.empty()) note("(stopped; the message was not kept)");

@@ -12,6 +12,7 @@ namespace {
 
 struct OutputClosed {};
 bool out_is_optional = false;
+std::string called;  // as which the program was started
 
 // --name or -n as CLI11 knows it; nullptr where it is none of the program's options.
 const CLI::Option* option_of(const CLI::App& app, const std::string& word) {
@@ -30,8 +31,8 @@ bool option_like(std::string_view name) {
 }
 
 // Names and values of files and command lines are in the sentence as they came: here they become harmless.
-int fail(const CLI::App& app, std::string_view what, int code) {
-  err_write(fmt::format("{}: {}\n", app.get_name(), human_words(what)));
+int fail(std::string_view what, int code) {
+  say(what);
   return code;
 }
 
@@ -47,7 +48,7 @@ int run_guarded(CLI::App& app, const std::vector<std::string>& words, const std:
   } catch (const CLI::CallForVersion&) {
     out_write(fmt::format("{} {}\n", app.get_name(), NYB_VERSION));
     return 0;
-  } catch (const CLI::ParseError& e) { return fail(app, fmt::format("{} (see {} --help)", e.what(), app.get_name()), 2); }
+  } catch (const CLI::ParseError& e) { return fail(fmt::format("{} (see {} --help)", e.what(), app.get_name()), 2); }
 }
 
 }  // namespace
@@ -86,11 +87,18 @@ std::vector<std::string> app_words(const CLI::App& app, const std::vector<std::s
   return out;
 }
 
+const std::string& program_name() { return called; }
+
+void say(std::string_view what) { err_write(fmt::format("{}: {}\n", called, human_words(what))); }
+
 int app_run(CLI::App& app, int argc, char** argv, const std::function<int()>& body) {
   fds_open();
   signals_install();
+  const std::string file = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : std::string();
+  called = file.empty() ? app.get_name() : human_words(file);
+  app.name(called);
   app.set_version_flag("--version", std::string(NYB_VERSION), "Print the version and exit");
-  app.get_formatter()->column_width(28);
+  app.get_formatter()->column_width(30);
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
     return run_guarded(app, words, body);
@@ -99,14 +107,14 @@ int app_run(CLI::App& app, int argc, char** argv, const std::function<int()>& bo
   } catch (const Interrupted&) { return 130; } catch (const Cancelled&) {  // the engine looked at interrupt_flag()
     return 130;
   } catch (const UsageError& e) {  // before Error, which it is
-    return fail(app, e.what(), 2);
-  } catch (const Error& e) { return fail(app, e.what(), 1); } catch (const std::bad_alloc&) {
-    return fail(app, "there is not enough memory; a smaller model or context needs less", 1);
+    return fail(e.what(), 2);
+  } catch (const Error& e) { return fail(e.what(), 1); } catch (const std::bad_alloc&) {
+    return fail("there is not enough memory; a smaller model or context needs less", 1);
   } catch (const std::filesystem::filesystem_error& e) {
-    return fail(app, fmt::format("cannot use '{}': {}", e.path1().string(), e.code().message()), 1);
+    return fail(fmt::format("cannot use '{}': {}", e.path1().string(), e.code().message()), 1);
   } catch (const std::system_error& e) {
-    return fail(app, fmt::format("the system refused: {}", e.code().message()), 1);
-  } catch (const std::exception& e) { return fail(app, fmt::format("unexpected: {}", e.what()), 1); }
+    return fail(fmt::format("the system refused: {}", e.code().message()), 1);
+  } catch (const std::exception& e) { return fail(fmt::format("unexpected: {}", e.what()), 1); }
 }
 
 std::string program_version() { return NYB_VERSION; }

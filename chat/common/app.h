@@ -15,8 +15,13 @@ namespace nyb {
 // Parses argv into `app` (words like kernel=avx2 become --kernel avx2 first), then runs body. Exit codes: what body returns
 // (0: done); 1 for an Error, printed as one sentence on stderr; 2 for wrong usage, also CLI11's own; 130 when interrupted.
 // A reader of stdout that went away (`| head -1`) ends the program quietly with 0, unless out_optional() was called. Adds
-// --version. `app` needs a name.
+// --version. The program is named as it was called; `app` needs a name for where the caller gave none.
 int app_run(CLI::App& app, int argc, char** argv, const std::function<int()>& body);
+
+// The name the program was called by, without folders: nybble-chat where it is installed.
+const std::string& program_name();
+// One line on stderr that begins with that name. `what` may hold anything: it is made printable.
+void say(std::string_view what);
 
 // The words of a command line as CLI11 should see them: NAME=VALUE becomes --NAME VALUE where NAME is an option of `app` and
 // the word is not the value of the option before it; --NAME=VALUE becomes two words, so that VALUE may be empty.

@@ -7,6 +7,11 @@
 
 namespace nyb {
 
+std::string alternatives(std::string list) {
+  for (size_t at = 0; (at = list.find(", ", at)) != std::string::npos;) list.replace(at, 2, "|");
+  return list;
+}
+
 std::optional<uint64_t> parse_whole(std::string_view text, uint64_t high) {
   uint64_t v = 0;
   const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), v);

@@ -24,6 +24,13 @@ float read_float(std::string_view name, const std::string& text, float low, floa
 // The same for a decimal whole number.
 uint64_t read_whole_number(std::string_view name, const std::string& text, uint64_t low, uint64_t high);
 
+// The same for an option that may be given more than once: `set` reads each.
+CLI::Option* opt_each(CLI::App& app, const std::string& name, const std::function<void(const std::string&)>& set,
+                      const std::string& help);
+
+// "a, b" as the help of an option shows what it takes: a|b. The completion reads it from there.
+std::string alternatives(std::string list);
+
 // All of `text` as a decimal whole number up to `high`; nullopt for anything else.
 std::optional<uint64_t> parse_whole(std::string_view text, uint64_t high = UINT64_MAX);
 

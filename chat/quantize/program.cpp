@@ -78,7 +78,7 @@ int run(const Options& o) {
     report = convert(src, o.out, c);
   }
   if (const std::string n = template_note(src.meta); !n.empty()) report.notes.push_back(n);
-  for (const std::string& n : report.notes) err_write("quantize: " + human_words(n) + "\n");
+  for (const std::string& n : report.notes) say(n);
   if (!o.quiet) out_write(report_table(report, human_words(o.out)));
   return 0;
 }

@@ -13,10 +13,10 @@ Ran perf(const Args& args, const RunOptions& o = {}, const char* which = "perf")
   return run(all, o);
 }
 
-void expect_sentence(const Ran& r, int code, const std::string& says) {
+void expect_sentence(const Ran& r, int code, const std::string& says, const std::string& which = "perf") {
   EXPECT_EQ(r.code, code) << r.err;
   EXPECT_EQ(r.out, "");
-  EXPECT_TRUE(r.err.starts_with("perf: ")) << r.err;
+  EXPECT_TRUE(r.err.starts_with(which + ": ")) << r.err;
   EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
   EXPECT_NE(r.err.find(says), std::string::npos) << "wanted '" << says << "' in: " << r.err;
 }
@@ -69,10 +69,10 @@ TEST(Perf, WithoutKernelsItSaysSo) {
   EXPECT_EQ(list.code, 0);
   EXPECT_NE(list.out.find("fork_join_empty/threads:1"), std::string::npos) << list.out;
   EXPECT_EQ(list.out.find("gemv"), std::string::npos) << list.out;
-  EXPECT_TRUE(list.err.starts_with("perf: this CPU lacks AVX2")) << list.err;
+  EXPECT_TRUE(list.err.starts_with("perf_bare: this CPU lacks AVX2")) << list.err;
   EXPECT_TRUE(list.err.ends_with("so no kernel is measured, only fork and join\n")) << list.err;
   for (const Args& a : {Args{"--benchmark_filter=gemv"}, Args{"--kernel", "avx2"}, Args{"--ratio"}})
-    expect_sentence(perf(a, {}, "perf_bare"), 1, "AVX2");
+    expect_sentence(perf(a, {}, "perf_bare"), 1, "AVX2", "perf_bare");
 }
 
 TEST(Perf, TheRatioIsMeasured) {
@@ -81,6 +81,31 @@ TEST(Perf, TheRatioIsMeasured) {
   EXPECT_EQ(r.code, 0) << r.err;
   for (const char* row : {"\navx2    q8 ", "\navx2    q4 ", "\navx2    f32 "})
     EXPECT_NE(r.out.find(row), std::string::npos) << r.out;
+}
+
+// The program's own options in both forms, beside Google Benchmark's.
+TEST(Perf, OptionsOfBothKinds) {
+  if (!kernels_run()) GTEST_SKIP() << "this CPU lacks " << cpu_missing(cpu_here(), Path::avx2);
+  const Ran dashes = perf({"--kernel", "avx2", "--benchmark_list_tests"}),
+            seeds = perf({"kernel=avx2", "--benchmark_list_tests=true"});
+  EXPECT_EQ(dashes.code, 0) << dashes.err;
+  EXPECT_NE(dashes.out, "");
+  EXPECT_EQ(seeds.out, dashes.out) << seeds.err;
+  EXPECT_EQ(dashes.out.find("/ref/"), std::string::npos) << dashes.out;
+  EXPECT_EQ(perf({"ratio=true", "rounds=1", "mib=64", "kernel=avx2"}).code, 0);
+  for (const Args& wrong :
+       std::vector<Args>{{"--benchmark_nonsense"}, {"--v=x"}, {"rounds=2"}, {"--kernel"}, {"kernel=fast"}, {"word"}})
+    EXPECT_EQ(perf(wrong).code, 2) << wrong[0];
+}
+
+TEST(Perf, CtrlCEndsIt) {
+  if (!kernels_run()) GTEST_SKIP() << "this CPU lacks " << cpu_missing(cpu_here(), Path::avx2);
+  const Ran r = perf({"--benchmark_filter=gemv_q8.*warm", "--benchmark_min_time=0.2"},
+                     {.interrupt_on = "gemv", .interrupt_after = std::chrono::milliseconds(0)});
+  EXPECT_EQ(r.code, 130) << r.err;
+  const Ran ratio = perf({"--ratio", "--rounds", "1000", "--mib", "64"},
+                         {.interrupt_on = "", .interrupt_after = std::chrono::milliseconds(1500)});
+  EXPECT_EQ(ratio.code, 130) << ratio.err;
 }
 
 TEST(Perf, TheListAndWhereItCannotBeWritten) {

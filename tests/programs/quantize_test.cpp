@@ -207,6 +207,8 @@ TEST(Quantize, WrongUsage) {
   EXPECT_TRUE(fails(run({pocket}), "OUT", 2));
   EXPECT_TRUE(fails(run({pocket, "x.mnm", "--type", "q5"}), "q5", 2));
   EXPECT_TRUE(fails(run({pocket, "x.mnm", "--nonsense"}), "nonsense", 2));
+  EXPECT_TRUE(fails(run({pocket, "x.mnm", "type=q5"}), "q5", 2));
+  EXPECT_TRUE(fails(run({pocket, "x.mnm", "y.mnm"}), "y.mnm", 2));
   const Ran help = run({"--help"});
   EXPECT_EQ(help.code, 0);
   for (const char* o : {"--type", "--head", "--fit", "--no-fit", "--name", "--quiet"})
