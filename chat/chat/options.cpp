@@ -132,7 +132,7 @@ void chat_options(CLI::App& app, ChatOptions& o) {
   app.add_flag("--raw", o.raw, "Continue the text as it is: no template");
   opt_text(
       app, "--eval", [&o](const std::string& s) { name_file("--eval", s, o.eval); },
-      "Mean loss and perplexity over a text, or over the replies of conversations (.jsonl)")
+      "Mean loss and perplexity over a text, over token ids (.npy), or over the replies of conversations (.jsonl)")
       ->type_name("FILE");
   app.add_flag("--verify", o.verify, "Check the model file's checksums and every kernel path of this CPU");
   setting_options(app, o.set);

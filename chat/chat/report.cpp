@@ -83,6 +83,10 @@ void json_describe(nlohmann::ordered_json& j, const Runtime& r) {
   j["kv"] = kv_name(r.engine->kv());
 }
 
+std::string json_line(const nlohmann::ordered_json& j) {
+  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& p, uint64_t seed) {
   nlohmann::ordered_json j;
   j["text"] = p.text;
@@ -113,8 +117,7 @@ std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& p, u
   j["repeat_last_n"] = samp.repeat_last_n;
   if (p.stop == Stop::text) j["stop_text"] = p.stop_text;
   if (o.logprobs) j["logprobs"] = logprobs_json(r, p);
-  // a file's name may be any bytes
-  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return json_line(j);
 }
 
 void note(const std::string& line) { err_write(stderr_has_colour() ? fmt::format("\033[90m{}\033[0m\n", line) : line + "\n"); }

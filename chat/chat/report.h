@@ -19,6 +19,8 @@ std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& repl
 
 // Adds the model, its file, and what it ran on.
 void json_describe(nlohmann::ordered_json& j, const Runtime& r);
+// In one line; valid also where a text or a file's name is not UTF-8.
+std::string json_line(const nlohmann::ordered_json& j);
 
 // A note for the person at the terminal, on stderr: grey where there is colour.
 void note(const std::string& line);
