@@ -30,13 +30,22 @@ void set_model(const std::string& s, std::string& where) {
 void refuse_reply_options(const CLI::App& app, const ChatOptions& o) {
   const char* task = o.verify ? "--verify" : !o.eval.empty() ? "--eval" : !o.replay.empty() ? "--replay" : nullptr;
   if (!task) return;
-  std::vector<std::string> names = {"--system", "--raw", "--save", "--load", "--logprobs"};
+  std::vector<std::string> names = {"--system", "--raw", "--save", "--logprobs"};
+  if (!o.load.empty()) names.emplace_back("--load");
   for (const Setting& s : setting_list()) names.push_back("--" + s.name);
   if (!o.replay.empty()) names.insert(names.end(), {"--kv", "--ctx", "--fingerprint"});  // the record has them
   for (const std::string& name : names)
     if (app.count(name))
       throw UsageError(fmt::format("{} is for replies, and {} {}; leave it out", name, task,
                                    o.replay.empty() ? "gives none" : "takes what shapes them from the record"));
+}
+
+// One of two words for how the model is loaded, or a conversation: ./huge is a file of that name.
+void set_load(const std::string& s, ChatOptions& o) {
+  for (const LoadMode m : {LoadMode::map, LoadMode::huge})
+    if (s == load_name(m)) return void(o.load_mode = m);
+  if (!o.load.empty()) throw Error(fmt::format("--load names two conversations, '{}' and '{}'; give one", o.load, s));
+  name_file("--load", s, o.load);
 }
 
 void conversation_options(CLI::App& app, ChatOptions& o) {
@@ -48,7 +57,11 @@ void conversation_options(CLI::App& app, ChatOptions& o) {
         ->group(kGroup);
   };
   file("--save,--record", "--save", o.save, "Keep the conversation in a file: texts, ids, options, hashes of the logits");
-  file("--load", "--load", o.load, "Go on with a saved conversation");
+  opt_each(
+      app, "--load", [&o](const std::string& s) { set_load(s, o); },
+      "Go on with a saved conversation; map (default) or huge: load the model mapped, or into memory in huge pages")
+      ->type_name("map|huge|FILE")
+      ->group(kGroup);
   file("--replay", "--replay", o.replay, "Compute a saved conversation again, and say whether it is the same to the last bit");
 }
 
@@ -85,6 +98,7 @@ void engine_options(CLI::App& app, ChatOptions& o) {
 void output_options(CLI::App& app, ChatOptions& o) {
   constexpr const char* kGroup = "Output";
   app.add_flag("--quiet", o.quiet, "No banner, no statistics")->group(kGroup);
+  app.add_flag("--stats", o.stats, "Print load time, memory and speed after each reply, or at the end")->group(kGroup);
   app.add_flag("--json", o.json, "One JSON object a reply: text, ids, timings, fingerprint")->group(kGroup);
   app.add_flag("--fingerprint", o.fingerprint, "Print the hash of the logits: equal hashes, equal answers to the last bit")
       ->group(kGroup);

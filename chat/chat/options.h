@@ -20,6 +20,8 @@ struct ChatOptions {
   uint32_t ctx = 0, chunk = 32, threads = 0;
   uint32_t logprobs = 0;  // the likeliest tokens of each position, in the JSON
   KvType kv = KvType::f32;
+  LoadMode load_mode = LoadMode::map;
+  bool stats = false;
   bool raw = false, quiet = false, json = false, fingerprint = false, verify = false;
 
   // One message, not a conversation.

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include "chat/eval.h"
+#include "chat/memory.h"
 #include "chat/options.h"
 #include "chat/replay.h"
 #include "chat/report.h"
@@ -42,11 +43,15 @@ int run(ChatOptions& o, const CpuFeatures& cpu) {
   if (!o.replay.empty()) replay_options(rec.emplace(record_read(o.replay)), o);
   Runtime r = runtime_open(o, cpu);
   if (!o.quiet) err_write(banner(r));
-  if (o.verify) return verify_run(r, cpu);
+  const auto with_stats = [&](int code) {
+    if (o.stats) note(load_line(r) + "\n" + memory_line(memory_report(r)));
+    return code;
+  };
+  if (o.verify) return with_stats(verify_run(r, cpu));
   if (r.tok && !o.quiet)
     if (const std::string n = r.tok->unicode_note(); !n.empty()) note(fmt::format("({})", n));
-  if (rec) return replay_run(r, o, *rec);
-  if (!o.eval.empty()) return eval_run(r, o);
+  if (rec) return with_stats(replay_run(r, o, *rec));
+  if (!o.eval.empty()) return with_stats(eval_run(r, o));
   if (!o.quiet && !o.raw && !o.ids && r.tok && !r.tmpl)
     note(r.tmpl_fault.empty() ? "The model has no chat template: it continues each text (completion mode)."
                               : fmt::format("The model continues each text (completion mode), since {}.", r.tmpl_fault));

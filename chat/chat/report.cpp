@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include "chat/memory.h"
 #include "common/app.h"
 
 namespace nyb {
@@ -81,6 +82,11 @@ void json_describe(nlohmann::ordered_json& j, const Runtime& r) {
   j["kernel"] = path_name(r.kern.table->path);
   j["threads"] = r.threads.count;
   j["kv"] = kv_name(r.engine->kv());
+  const MemoryReport m = memory_report(r);
+  j["load"] = load_name(m.load);
+  j["load_seconds"] = r.load.total();
+  j["memory_bytes"] = {{"file", m.file},       {"resident", m.resident}, {"huge_pages", m.huge}, {"kv_cache", m.kv},
+                       {"working", m.working}, {"engine", m.engine},     {"peak_rss", m.peak}};
 }
 
 std::string json_line(const nlohmann::ordered_json& j) {

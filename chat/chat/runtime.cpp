@@ -2,9 +2,12 @@
 #include "chat/runtime.h"
 #include <fmt/format.h>
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
+#include "chat/load.h"
 #include "common/app.h"
 #include "model/look.h"
 
@@ -17,6 +20,18 @@ const char* env_of(const char* name) {
   const char* v = std::getenv(name);
   return v && *v ? v : nullptr;
 }
+
+// Seconds since it was asked last.
+class Watch {
+ public:
+  double lap() {
+    const auto now = std::chrono::steady_clock::now();
+    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
 
 // Signals are for the main thread, which may be waiting at the prompt: the threads started here never take one. Faults are not
 // sent but met, by any thread: blocked, they would end the process past its handlers (a model file that shrinks is a SIGBUS).
@@ -51,7 +66,9 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   Runtime r;
   r.kern = kern_pick(cpu, o.kernel, env_of("NYBBLE_KERNEL"));
   r.threads = threads_pick(static_cast<long>(o.threads), env_of("NYBBLE_THREADS"));
-  r.model = eng_load(model_path(o));
+  Watch watch;
+  r.model = load_model(o, model_path(o));
+  r.load.model = watch.lap();
   try {
     r.tok = Tokenizer::from_meta(r.model->meta);
   } catch (const Error& e) { throw Error(fmt::format("'{}': {}", human_words(r.model->path), e.what())); }
@@ -61,6 +78,7 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
       r.tmpl = ChatTemplate::parse(*jinja, *r.tok);
     } catch (const Error& e) { r.tmpl_fault = human_words(e.what()); }  // the model can do all else
   }
+  r.load.text = watch.lap();
   EngOptions e;
   e.ctx = o.ctx ? o.ctx : std::min(r.model->shape.ctx, kUsualContext);
   e.kv = o.kv;
@@ -69,6 +87,7 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   const SignalsBlocked blocked;
   r.pool = std::make_unique<Pool>(r.threads.count);
   r.engine = std::make_unique<Engine>(*r.model, *r.kern.table, *r.pool, e);
+  r.load.engine = watch.lap();
   return r;
 }
 

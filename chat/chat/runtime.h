@@ -13,6 +13,12 @@
 
 namespace nyb {
 
+// Seconds, apart from each other.
+struct LoadTimes {
+  double model = 0, text = 0, engine = 0;
+  double total() const { return model + text + engine; }
+};
+
 struct Runtime {
   std::unique_ptr<Model> model;
   std::unique_ptr<Tokenizer> tok;    // nullptr: the model has none
@@ -20,6 +26,7 @@ struct Runtime {
   std::string tmpl_fault;            // what of the model's template is not understood; empty: nothing
   KernChoice kern{};
   ThreadChoice threads;
+  LoadTimes load;
   std::unique_ptr<Pool> pool;
   std::unique_ptr<Engine> engine;
 };

@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 #include "chat/commands.h"
+#include "chat/memory.h"
 #include "chat/report.h"
 #include "common/app.h"
 #include "common/input.h"
@@ -105,7 +106,8 @@ void Session::tell() {
   if (o_.json) out_write(reply_json(r_, o_, last_, seed_));
   if (replier_.odd_logits() && !odd_said_) note("(some of the model's logits are not finite; they are left out)");
   odd_said_ = replier_.odd_logits();
-  if (!o_.quiet) note(stats_line(r_, last_, seed_));
+  if (!o_.quiet || o_.stats) note(stats_line(r_, last_, seed_));
+  if (o_.stats) note(load_line(r_) + "\n" + memory_line(memory_report(r_)));
   if (o_.fingerprint) err_write(fingerprint_line(r_, last_.fingerprint_hex));
 }
 

@@ -19,16 +19,32 @@ std::optional<uint64_t> parse_whole(std::string_view text, uint64_t high) {
   return v;
 }
 
+namespace {
+
+void set_checked(const std::function<void(const std::string&)>& set, const std::string& s) {
+  try {
+    set(s);
+  } catch (const Error& e) { throw CLI::ValidationError(e.what()); }
+}
+
+}  // namespace
+
 CLI::Option* opt_text(CLI::App& app, const std::string& name, const std::function<void(const std::string&)>& set,
                       const std::string& help) {
   return app.add_option_function<std::string>(
-      name,
-      [set](const std::string& s) {
-        try {
-          set(s);
-        } catch (const Error& e) { throw CLI::ValidationError(e.what()); }
-      },
-      help);
+      name, [set](const std::string& s) { set_checked(set, s); }, help);
+}
+
+CLI::Option* opt_each(CLI::App& app, const std::string& name, const std::function<void(const std::string&)>& set,
+                      const std::string& help) {
+  return app
+      .add_option_function<std::vector<std::string>>(
+          name,
+          [set](const std::vector<std::string>& all) {
+            for (const std::string& s : all) set_checked(set, s);
+          },
+          help)
+      ->allow_extra_args(false);  // one value each time
 }
 
 float read_float(std::string_view name, const std::string& text, float low, float high) {

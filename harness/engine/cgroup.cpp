@@ -1,4 +1,4 @@
-// cgroup.cpp - reads /proc/self/cgroup, /proc/self/mountinfo and the quota files they lead to.
+// cgroup.cpp - reads /proc/self/cgroup, /proc/self/mountinfo and the files of limits they lead to.
 #include "engine/cgroup.h"
 
 #include <algorithm>
@@ -68,8 +68,8 @@ struct Mount {
   std::string root, point;  // the part of the hierarchy that is mounted, and where
 };
 
-// The hierarchies that can hold a quota: any cgroup2, and the cgroup with the cpu controller.
-std::vector<Mount> mounts_of(const std::string& root) {
+// The hierarchies that can hold a limit of this controller: any cgroup2, and the cgroup with the controller.
+std::vector<Mount> mounts_of(const std::string& root, std::string_view controller) {
   std::vector<Mount> mounts;
   for (const std::string& line : lines_of(root + "/proc/self/mountinfo")) {
     const size_t dash = line.find(" - ");
@@ -78,19 +78,19 @@ std::vector<Mount> mounts_of(const std::string& root) {
     const auto right = split(std::string_view(line).substr(dash + 3), ' ');
     if (left.size() < 5 || right.empty()) continue;
     const bool v2 = right[0] == "cgroup2";
-    const bool v1 = right[0] == "cgroup" && right.size() >= 3 && has_word(right[2], "cpu");
+    const bool v1 = right[0] == "cgroup" && right.size() >= 3 && has_word(right[2], controller);
     if (v1 || v2) mounts.push_back({v2, unescape(left[3]), unescape(left[4])});
   }
   return mounts;
 }
 
 // The process' group in the hierarchy of this kind: "0::/path" in version 2, "4:cpu,cpuacct:/path" in version 1.
-std::optional<std::string> group_of(const std::string& root, bool v2) {
+std::optional<std::string> group_of(const std::string& root, bool v2, std::string_view controller) {
   for (const std::string& line : lines_of(root + "/proc/self/cgroup")) {
     const size_t a = line.find(':'), b = a == std::string::npos ? a : line.find(':', a + 1);
     if (b == std::string::npos) continue;
     const std::string_view controllers = std::string_view(line).substr(a + 1, b - a - 1);
-    if (v2 ? controllers.empty() : has_word(controllers, "cpu")) return line.substr(b + 1);
+    if (v2 ? controllers.empty() : has_word(controllers, controller)) return line.substr(b + 1);
   }
   return std::nullopt;
 }
@@ -114,6 +114,42 @@ std::optional<double> quota_at(const std::string& folder, bool v2) {
   return words.size() == 2 ? ratio(words[0], words[1]) : std::nullopt;
 }
 
+// The value after one of the words of a file of lines "word value"; 0 where there is none.
+double value_of(const std::vector<std::string>& lines, std::string_view word) {
+  for (const std::string& line : lines)
+    if (line.size() > word.size() && line.starts_with(word) && line[word.size()] == ' ')
+      return positive(std::string_view(line).substr(word.size() + 1)).value_or(0);
+  return 0;
+}
+
+// What the group's files in the page cache take is given back when memory is wanted.
+std::optional<CgroupMemory> memory_at(const std::string& folder, bool v2) {
+  const auto limit = positive(first_line(folder + (v2 ? "/memory.max" : "/memory.limit_in_bytes")));
+  if (!limit) return std::nullopt;
+  const double used = positive(first_line(folder + (v2 ? "/memory.current" : "/memory.usage_in_bytes"))).value_or(0);
+  const std::vector<std::string> stat = lines_of(folder + "/memory.stat");
+  const std::string prefix = v2 ? "" : "total_";
+  const double cached = value_of(stat, prefix + "inactive_file") + value_of(stat, prefix + "active_file");
+  const double left = std::clamp(*limit - used + std::min(cached, used), 0.0, *limit);
+  return CgroupMemory{static_cast<uint64_t>(std::min(*limit, 0x1p62)), static_cast<uint64_t>(std::min(left, 0x1p62))};
+}
+
+// Calls visit(folder, is it version 2) for the process' group of every hierarchy with this controller, and for the groups above it.
+template <class Visit>
+void each_level(const std::string& root, std::string_view controller, const Visit& visit) {
+  for (const Mount& m : mounts_of(root, controller)) {
+    const auto group = group_of(root, m.v2, controller);
+    if (!group) continue;
+    const std::string top = root + m.point;
+    for (std::string folder = top + below(m, *group);;) {
+      visit(folder, m.v2);
+      if (folder.size() <= top.size()) break;
+      const size_t slash = folder.rfind('/');
+      folder.erase(slash == std::string::npos || slash < top.size() ? top.size() : slash);
+    }
+  }
+}
+
 }  // namespace
 
 std::string first_line(const std::string& path) {
@@ -125,17 +161,17 @@ std::string first_line(const std::string& path) {
 
 std::optional<double> cgroup_quota(const std::string& root) {
   std::optional<double> least;
-  for (const Mount& m : mounts_of(root)) {
-    const auto group = group_of(root, m.v2);
-    if (!group) continue;
-    const std::string top = root + m.point;
-    for (std::string folder = top + below(m, *group);;) {
-      if (const auto q = quota_at(folder, m.v2); q && (!least || *q < *least)) least = q;
-      if (folder.size() <= top.size()) break;
-      const size_t slash = folder.rfind('/');
-      folder.erase(slash == std::string::npos || slash < top.size() ? top.size() : slash);
-    }
-  }
+  each_level(root, "cpu", [&](const std::string& folder, bool v2) {
+    if (const auto q = quota_at(folder, v2); q && (!least || *q < *least)) least = q;
+  });
+  return least;
+}
+
+std::optional<CgroupMemory> cgroup_memory(const std::string& root) {
+  std::optional<CgroupMemory> least;
+  each_level(root, "memory", [&](const std::string& folder, bool v2) {
+    if (const auto m = memory_at(folder, v2); m && (!least || m->left < least->left)) least = m;
+  });
   return least;
 }
 

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "kern/error.h"
+#include "model/copied_file.h"
 #include "model/format.h"
 #include "model/load_check.h"
 #include "model/mapped_file.h"
@@ -15,11 +18,15 @@
 
 namespace nyb {
 
-struct Model::Map : MappedFile {
-  using MappedFile::MappedFile;
+struct Model::File {
+  std::optional<MappedFile> map;
+  std::optional<CopiedFile> copy;  // one of the two
 };
 
 Model::~Model() = default;
+std::span<const uint8_t> Model::bytes() const { return file_->map ? file_->map->bytes() : file_->copy->bytes(); }
+
+std::string_view load_name(LoadMode m) { return m == LoadMode::huge ? "huge" : "map"; }
 
 namespace {
 
@@ -60,17 +67,25 @@ std::string describe_types(const Model& m) {
 
 }  // namespace
 
-std::unique_ptr<Model> eng_load(const std::string& path) {
+std::unique_ptr<Model> eng_load(const std::string& path, const LoadOptions& options) {
   std::unique_ptr<Model> m(new Model);
+  m->load = options.mode;
+  m->file_ = std::make_unique<Model::File>();
   try {
-    m->map_ = std::make_unique<Model::Map>(path);
+    if (options.mode == LoadMode::huge) {
+      const auto start = std::chrono::steady_clock::now();
+      m->file_->copy.emplace(path, options.progress);
+      m->read_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    } else {
+      m->file_->map.emplace(path);
+    }
   } catch (const Error& e) {
     std::error_code ec;
     if (std::filesystem::is_directory(path, ec))
       throw Error(path + ": this is a folder, not a model file; quantize makes an .mnm of a model's folder");
     throw;
   }
-  const std::span<const uint8_t> file = m->map_->bytes();
+  const std::span<const uint8_t> file = m->bytes();
   if (file.size() < 8 || std::memcmp(file.data(), kMagic, 8) != 0) throw Error(path + ": " + other_format(file));
   const Header h = header_check(file, path);
   m->path = path;

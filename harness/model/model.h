@@ -1,8 +1,11 @@
 // model.h - a loaded model: a mapped file, checked, with pointers into it.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 #include "model/meta.h"
 #include "model/tensor.h"
@@ -22,6 +25,18 @@ struct LayerTensors {
   const Tensor *attn_norm, *q, *k, *v, *o, *ffn_norm, *gate, *up, *down;
 };
 
+enum class LoadMode {
+  map,   // the file is mapped and never copied
+  huge,  // read once into memory of the program's own, in pages of 2 MiB where the system has them
+};
+std::string_view load_name(LoadMode m);
+
+struct LoadOptions {
+  LoadMode mode = LoadMode::map;
+  // of LoadMode::huge: called now and then with the bytes read and the bytes there are; what it throws ends the loading
+  std::function<void(uint64_t done, uint64_t total)> progress{};
+};
+
 class Model {
  public:
   ~Model();
@@ -35,23 +50,27 @@ class Model {
   uint64_t file_bytes = 0;
   uint64_t checksum = 0;      // XXH3-64 of the header, which holds the hash of table and metadata
   uint64_t weight_bytes = 0;  // of all tensors
-  std::string type_name;      // "q8", or "q4 (head q8)" where they differ
+  LoadMode load = LoadMode::map;
+  double read_seconds = 0;  // of LoadMode::huge: for reading the file
+  std::string type_name;    // "q8", or "q4 (head q8)" where they differ
+
+  std::span<const uint8_t> bytes() const;  // the whole file, where the tensors' pointers lead
 
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
  private:
-  friend std::unique_ptr<Model> eng_load(const std::string&);
+  friend std::unique_ptr<Model> eng_load(const std::string&, const LoadOptions&);
   Model() = default;
-  struct Map;
-  std::unique_ptr<Map> map_;
+  struct File;
+  std::unique_ptr<File> file_;
 };
 
-// Maps `path` and checks every field of header, table and metadata against each other and the file's length, and that norms and
-// the scales of int8 and int4 are finite (int4's lie among the weights: some 0.1 s for a gigabyte that is in memory, else the time
-// to read it). A file that shrinks while it is mapped ends the process with one sentence and exit code 1 (map_guard.h). Throws
-// Error: one sentence that names the file, the field or tensor, and the numbers.
-std::unique_ptr<Model> eng_load(const std::string& path);
+// Maps `path` (or reads it, as the options say) and checks every field of header, table and metadata against each other and the
+// file's length, and that norms and the scales of int8 and int4 are finite (int4's lie among the weights: some 0.1 s for a gigabyte
+// that is in memory, else the time to read it). A file that shrinks while it is mapped ends the process with one sentence and exit
+// code 1 (map_guard.h). Throws Error: one sentence that names the file, the field or tensor, and the numbers.
+std::unique_ptr<Model> eng_load(const std::string& path, const LoadOptions& options = {});
 
 // Reads every tensor and compares its XXH3-64. Returns what is wrong, each beginning with the tensor's name (empty: the file is
 // whole).

@@ -3,63 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "kern/error.h"
-#include "support/data.h"
+#include "machine.h"
 
 namespace nyb {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A machine that is a folder.
-class Machine {
- public:
-  Machine() {
-    static int count = 0;
-    root_ = test::tmp_dir() / ("machine" + std::to_string(count++));
-    fs::create_directories(root_);
-  }
-  Machine& file(const std::string& path, const std::string& text) {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-    return *this;
-  }
-  // cpus CPUs, `smt` neighbours a core, all allowed
-  Machine& cpus(unsigned cpus, unsigned smt = 1) {
-    for (unsigned c = 0; c < cpus; c++) {
-      const unsigned first = c / smt * smt;
-      const std::string list = smt == 1 ? std::to_string(c) : std::to_string(first) + "-" + std::to_string(first + smt - 1);
-      file("sys/devices/system/cpu/cpu" + std::to_string(c) + "/topology/core_cpus_list", list + "\n");
-    }
-    file("sys/devices/system/cpu/online", "0-" + std::to_string(cpus - 1) + "\n");
-    return allow("0-" + std::to_string(cpus - 1));
-  }
-  Machine& allow(const std::string& list) {
-    return file("proc/self/status", "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t" + list + "\nMems_allowed_list:\t0\n");
-  }
-  Machine& v2(const std::string& group, const std::string& mount_root = "/") {
-    file("proc/self/cgroup", "0::" + group + "\n");
-    return file("proc/self/mountinfo", "22 1 0:20 / /proc rw - proc proc rw\n30 1 0:26 " + mount_root +
-                                           " /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
-  }
-  Machine& v1(const std::string& group, const std::string& mount_root = "/") {
-    file("proc/self/cgroup", "7:memory:/other\n4:cpu,cpuacct:" + group + "\n1:name=systemd:/\n");
-    return file("proc/self/mountinfo", "31 1 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n32 1 0:28 " + mount_root +
-                                           " /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n");
-  }
-  Machine& max(const std::string& group, const std::string& text) { return file("sys/fs/cgroup" + group + "/cpu.max", text); }
-  Machine& cfs(const std::string& group, const std::string& quota, const std::string& period) {
-    file("sys/fs/cgroup/cpu,cpuacct" + group + "/cpu.cfs_quota_us", quota + "\n");
-    return file("sys/fs/cgroup/cpu,cpuacct" + group + "/cpu.cfs_period_us", period + "\n");
-  }
-  std::string root() const { return root_.string(); }
-
- private:
-  fs::path root_;
-};
+using test::Machine;
 
 void expect(const Machine& m, unsigned count, const std::string& reason) {
   const ThreadChoice c = threads_default(m.root());
