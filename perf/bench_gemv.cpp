@@ -33,7 +33,7 @@ void bench(benchmark::State& state, const KernTable& k, TType type, Shape shape,
 }  // namespace
 
 void register_gemv(const CpuFeatures& cpu) {
-  for (const TType type : weight_types)
+  for (const TType type : kWeightTypes)
     for (const Shape shape : {Shape{768, 768}, Shape{2048, 768}, Shape{4096, 4096}})
       for (const bool cold : {false, true})
         bench_paths(cpu, fmt::format("gemv_{}", ttype_name(type)),

@@ -12,7 +12,7 @@ namespace nyb {
 // f(benchmark::State&, const KernTable&), named KERNEL/PATH/what. A path that inherits another's body is left out.
 template <class F>
 void bench_paths(const CpuFeatures& cpu, std::string_view kernel, std::string_view what, F f) {
-  for (const Path p : all_paths) {
+  for (const Path p : kAllPaths) {
     if (p == Path::ref || !own_body(kernel, p) || !cpu_missing(cpu, p).empty()) continue;
     const std::string name = fmt::format("{}/{}/{}", kernel, path_name(p), what);
     benchmark::RegisterBenchmark(name.c_str(), [f, &k = kern_table(p)](benchmark::State& s) { f(s, k); });

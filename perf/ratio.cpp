@@ -15,8 +15,8 @@
 namespace nyb {
 namespace {
 
-constexpr size_t cols = 4096;  // sixteen rows are then a multiple of 512 bytes in every type, which the read loops want
-constexpr size_t slice_bytes = size_t{16} << 20;  // about half a millisecond: less than a turn of the scheduler
+constexpr size_t kCols = 4096;  // sixteen rows are then a multiple of 512 bytes in every type, which the read loops want
+constexpr size_t kSliceBytes = size_t{16} << 20;  // about half a millisecond: less than a turn of the scheduler
 
 double median(std::vector<double> v) {
   std::sort(v.begin(), v.end());
@@ -38,11 +38,11 @@ class Bench {
       : type_(type),
         pool_(pool),
         vectors_(vectors),
-        panel_bytes_(panel_bytes(type, cols)),
-        slice_panels_(slice_bytes / panel_bytes_) {
-    const size_t rows = slice_panels_ * kPanelRows, bytes = weight_bytes(type, rows, cols);
+        panel_bytes_(panel_bytes(type, kCols)),
+        slice_panels_(kSliceBytes / panel_bytes_) {
+    const size_t rows = slice_panels_ * kPanelRows, bytes = weight_bytes(type, rows, kCols);
     for (size_t at = 0; at + bytes <= memory.size(); at += bytes)
-      slices_.push_back(random_matrix(type, rows, cols, memory.data() + at, at));
+      slices_.push_back(random_matrix(type, rows, kCols, memory.data() + at, at));
   }
 
   size_t slices() const { return slices_.size(); }
@@ -149,7 +149,7 @@ void run_ratio(const CpuFeatures& cpu, const RatioOptions& options) {
     throw Error(
         fmt::format("this CPU lacks {}, so there is neither a kernel to measure nor a read loop", cpu_missing(cpu, Path::avx2)));
   std::vector<Path> paths;
-  for (const Path p : all_paths) {
+  for (const Path p : kAllPaths) {
     if (options.path ? p != *options.path : p == Path::ref) continue;
     if (options.path) check_runs(cpu, p);
     if (const std::string missing = cpu_missing(cpu, p); missing.empty())
@@ -158,16 +158,16 @@ void run_ratio(const CpuFeatures& cpu, const RatioOptions& options) {
       out_write(fmt::format("{}: not on this CPU, which lacks {}\n", path_name(p), missing));
   }
   const Memory memory(options.mib << 20, options.pages);
-  Vectors vectors(cols, slice_bytes / panel_bytes(TType::q4, cols) * kPanelRows);
+  Vectors vectors(kCols, kSliceBytes / panel_bytes(TType::q4, kCols) * kPanelRows);
   Pool pool(options.threads);
   out_write(fmt::format("{} MiB of random weights in anonymous memory, {} pages, {} columns, {} thread{}, {} rounds\n", options.mib,
-                        options.pages == Memory::Pages::huge ? "huge" : "4 KiB", cols, options.threads,
+                        options.pages == Memory::Pages::huge ? "huge" : "4 KiB", kCols, options.threads,
                         options.threads == 1 ? "" : "s", options.rounds));
   if (const size_t cache = last_cache_bytes(); memory.size() < 4 * cache)
     out_write(
         fmt::format("note: the last cache holds {} MiB, so memory alone is measured from {} MiB on\n", cache >> 20, cache >> 18));
   out_write("path    type  read GB/s  fastest loop   gemv GB/s  ratio\n");
-  for (const TType type : weight_types) {
+  for (const TType type : kWeightTypes) {
     Bench bench(memory, type, pool, vectors);
     bench.check_loops(loops);
     for (const Path p : paths) {

@@ -97,8 +97,13 @@ void registered_options(std::vector<std::string> words) {
   argv.push_back(nullptr);
   int argc = static_cast<int>(words.size());
   const Faults faults;
-  // where it would print its help and end the program
-  benchmark::Initialize(&argc, argv.data(), [] { throw UsageError("Google Benchmark cannot use one of its options"); });
+  struct Refused {};  // in place of its help and the end of the program
+  try {
+    benchmark::Initialize(&argc, argv.data(), [] { throw Refused{}; });
+  } catch (const Refused&) {
+    throw UsageError(
+        fmt::format("Google Benchmark cannot use one of its options: {}", fmt::join(words.begin() + 1, words.end(), " ")));
+  }
   if (argc > 1) throw UsageError(fmt::format("Google Benchmark cannot use the option '{}'", argv[1]));
   if (const std::string fault = faults.text(); !fault.empty()) throw UsageError(fault);
 }

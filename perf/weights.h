@@ -10,7 +10,7 @@
 
 namespace nyb {
 
-inline constexpr std::array weight_types = {TType::q8, TType::q4, TType::f32};
+inline constexpr std::array kWeightTypes = {TType::q8, TType::q4, TType::f32};
 
 // Anonymous memory, given back when it goes. Throws Error when the system has not that much.
 class Memory {

@@ -18,26 +18,26 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr std::string_view opening = "{\n \"nybble_conversation\": ";
-constexpr uint32_t version = 1;
-constexpr std::string_view before_hash = " \"hash\": \"", after_hash = "\"\n}\n";
-constexpr size_t hash_digits = 16;
+constexpr std::string_view kOpening = "{\n \"nybble_conversation\": ";
+constexpr uint32_t kVersion = 1;
+constexpr std::string_view kBeforeHash = " \"hash\": \"", kAfterHash = "\"\n}\n";
+constexpr size_t kHashDigits = 16;
 
 std::string hash_of(std::string_view text) { return hex16(XXH3_64bits(text.data(), text.size())); }
 
 // Whether the hash at the end is that of what is before it.
 bool is_untouched(std::string_view text) {
-  const size_t tail = before_hash.size() + hash_digits + after_hash.size();
+  const size_t tail = kBeforeHash.size() + kHashDigits + kAfterHash.size();
   if (text.size() < tail) return false;
   const size_t at = text.size() - tail;
-  return text.substr(at, before_hash.size()) == before_hash && text.ends_with(after_hash) &&
-         text.substr(at + before_hash.size(), hash_digits) == hash_of(text.substr(0, at));
+  return text.substr(at, kBeforeHash.size()) == kBeforeHash && text.ends_with(kAfterHash) &&
+         text.substr(at + kBeforeHash.size(), kHashDigits) == hash_of(text.substr(0, at));
 }
 
 }  // namespace
 
 std::string record_text(const Record& r) {
-  std::string s = fmt::format("{}{},\n", opening, version);
+  std::string s = fmt::format("{}{},\n", kOpening, kVersion);
   const auto member = [&s](const char* name, const json& value) { s += fmt::format(" \"{}\": {},\n", name, value.dump()); };
   member("program", program_version());
   member("model", bytes_json(r.model));
@@ -51,7 +51,7 @@ std::string record_text(const Record& r) {
   s += " \"events\": [";
   for (size_t i = 0; i < r.events.size(); ++i) s += fmt::format("{}\n  {}", i ? "," : "", event_json(r.events[i]).dump());
   s += r.events.empty() ? "],\n" : "\n ],\n";
-  return s + fmt::format("{}{}{}", before_hash, hash_of(s), after_hash);
+  return s + fmt::format("{}{}{}", kBeforeHash, hash_of(s), kAfterHash);
 }
 
 Record record_read(const std::string& path) {
@@ -60,8 +60,8 @@ Record record_read(const std::string& path) {
   // any member may come first in a file that was edited, but what is no JSON object is something else
   const nlohmann::json j = json_strict({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, where, 8);
   const RecordReader o(j, where);
-  if (const uint64_t v = o.whole("nybble_conversation"); v != version)
-    throw Error(fmt::format("'{}' is a saved conversation of version {}; this program reads version {}", path, v, version));
+  if (const uint64_t v = o.whole("nybble_conversation"); v != kVersion)
+    throw Error(fmt::format("'{}' is a saved conversation of version {}; this program reads version {}", path, v, kVersion));
   Record r;
   r.model = o.text("model");
   r.name = o.text("name");
@@ -79,7 +79,7 @@ Record record_read(const std::string& path) {
 
 void record_check(const std::string& path) {
   struct stat st {};
-  if (stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && read_whole(path).find(opening) != 0)
+  if (stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && read_whole(path).find(kOpening) != 0)
     throw Error(fmt::format("'{}' is there and is not a saved conversation, so it is not replaced; give another name", path));
   OutFile probe(path);
 }

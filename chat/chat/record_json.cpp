@@ -12,7 +12,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr size_t digits = 16;
+constexpr size_t kDigits = 16;
 
 std::optional<uint64_t> from_hex(std::string_view s) {
   uint64_t v = 0;
@@ -25,10 +25,10 @@ struct KindName {
   Event::Kind kind;
   const char* name;
 };
-constexpr KindName kinds[] = {
+constexpr KindName kKinds[] = {
     {Event::Kind::system, "system"}, {Event::Kind::message, "message"}, {Event::Kind::given, "given"}, {Event::Kind::undo, "undo"}};
 
-constexpr Stop stops[] = {Stop::end, Stop::text, Stop::max, Stop::context, Stop::interrupted};
+constexpr Stop kStops[] = {Stop::end, Stop::text, Stop::max, Stop::context, Stop::interrupted};
 
 json settings_json(const Settings& s) {
   json j = json::object();
@@ -79,8 +79,8 @@ void message_read(const RecordReader& o, const std::string& where, Event& e) {
   if (rng.size() != e.rng.size()) o.fail("rng", "64 digits");
   std::copy(rng.begin(), rng.end(), e.rng.begin());
   const std::string ended = o.text("ended");
-  const auto* stop = std::find_if(std::begin(stops), std::end(stops), [&](Stop s) { return stop_name(s) == ended; });
-  if (stop == std::end(stops)) o.fail("ended", "a known end of a reply");
+  const auto* stop = std::find_if(std::begin(kStops), std::end(kStops), [&](Stop s) { return stop_name(s) == ended; });
+  if (stop == std::end(kStops)) o.fail("ended", "a known end of a reply");
   e.stop = *stop;
   e.rereads = o.numbers<uint32_t>("rereads", UINT32_MAX);
   e.fingerprint = o.text("fingerprint");
@@ -101,7 +101,7 @@ json bytes_json(std::string_view text) {
 
 json event_json(const Event& e) {
   json j;
-  for (const KindName& k : kinds)
+  for (const KindName& k : kKinds)
     if (k.kind == e.kind) j["do"] = k.name;
   if (e.kind == Event::Kind::undo) return j;
   if (e.prompt.empty())
@@ -120,8 +120,8 @@ json event_json(const Event& e) {
 Event event_read(const nlohmann::json& j, const std::string& where) {
   const RecordReader o(j, where);
   const std::string name = o.text("do");
-  const auto* kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const KindName& k) { return name == k.name; });
-  if (kind == std::end(kinds)) o.fail("do", "system, message, given or undo");
+  const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindName& k) { return name == k.name; });
+  if (kind == std::end(kKinds)) o.fail("do", "system, message, given or undo");
   Event e;
   e.kind = kind->kind;
   if (e.kind == Event::Kind::undo) return e;
@@ -205,9 +205,9 @@ std::vector<uint64_t> RecordReader::hexes(const char* key) const {
   if (!v.is_string()) fail(key, "hashes of 16 digits each");
   const std::string_view all = v.get_ref<const std::string&>();
   std::vector<uint64_t> out;
-  for (size_t i = 0; i < all.size(); i += digits) {
-    const std::optional<uint64_t> one = from_hex(all.substr(i, digits));
-    if (!one || all.size() % digits) fail(key, "hashes of 16 digits each");
+  for (size_t i = 0; i < all.size(); i += kDigits) {
+    const std::optional<uint64_t> one = from_hex(all.substr(i, kDigits));
+    if (!one || all.size() % kDigits) fail(key, "hashes of 16 digits each");
     out.push_back(*one);
   }
   return out;

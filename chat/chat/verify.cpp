@@ -38,7 +38,7 @@ bool verify_one(Path p, const CheckShapes& shapes) {
 int verify_run(const Runtime& r, const CpuFeatures& cpu) {
   bool good = verify_file(*r.model);
   const CheckShapes shapes = check_shapes(*r.model);
-  for (const Path p : all_paths) {
+  for (const Path p : kAllPaths) {
     if (p == Path::ref) continue;  // the definition
     if (interrupted()) throw Interrupted{};
     if (const std::string missing = cpu_missing(cpu, p); !missing.empty())

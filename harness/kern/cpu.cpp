@@ -8,12 +8,12 @@ namespace {
 
 constexpr bool bit(uint32_t word, unsigned n) { return (word >> n) & 1u; }
 
-constexpr unsigned osxsave_bit = 27;  // of leaf 1, ecx: XGETBV exists and the system has set XCR0
+constexpr unsigned kOsxsaveBit = 27;  // of leaf 1, ecx: XGETBV exists and the system has set XCR0
 
 // XCR0: what the system saves on a task switch. Bits 1 and 2 are xmm and the upper halves of ymm; 5, 6 and 7 the opmasks,
 // the upper halves of zmm0-15, and zmm16-31.
-constexpr uint64_t xcr0_ymm = 0x06;
-constexpr uint64_t xcr0_zmm = 0xe6;
+constexpr uint64_t kXcr0Ymm = 0x06;
+constexpr uint64_t kXcr0Zmm = 0xe6;
 
 uint64_t read_xcr0() {
   uint32_t low, high;
@@ -46,7 +46,7 @@ CpuWords cpu_words() {
       w.leaf71_edx = d;
     }
   }
-  if (bit(w.leaf1_ecx, osxsave_bit)) w.xcr0 = read_xcr0();
+  if (bit(w.leaf1_ecx, kOsxsaveBit)) w.xcr0 = read_xcr0();
   return w;
 }
 
@@ -56,9 +56,9 @@ CpuFeatures cpu_detect(const CpuWords& w) {
     f.fma = bit(w.leaf1_ecx, 12);
     f.avx = bit(w.leaf1_ecx, 28);
     f.f16c = bit(w.leaf1_ecx, 29);
-    if (bit(w.leaf1_ecx, osxsave_bit)) {
-      f.os_ymm = (w.xcr0 & xcr0_ymm) == xcr0_ymm;
-      f.os_zmm = (w.xcr0 & xcr0_zmm) == xcr0_zmm;
+    if (bit(w.leaf1_ecx, kOsxsaveBit)) {
+      f.os_ymm = (w.xcr0 & kXcr0Ymm) == kXcr0Ymm;
+      f.os_zmm = (w.xcr0 & kXcr0Zmm) == kXcr0Zmm;
     }
   }
   if (w.max_leaf >= 7) {

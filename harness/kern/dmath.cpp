@@ -27,7 +27,7 @@ DD log_dd(double x) {
   DD sum = {0.0, 0.0};
   for (int k = 45; k >= 1; k -= 2) sum = dd::add(dd::mul(sum, s2), dd::div({1.0, 0.0}, {static_cast<double>(k), 0.0}));
   sum = dd::mul(sum, s);
-  return dd::add(dd::mul(dd::ln2, static_cast<double>(e)), {2.0 * sum.hi, 2.0 * sum.lo});
+  return dd::add(dd::mul(dd::kLn2, static_cast<double>(e)), {2.0 * sum.hi, 2.0 * sum.lo});
 }
 
 // e^x rounded to double: x = k ln 2 + r, |r| < 0.35, and Taylor's series for e^r nested,
@@ -37,7 +37,7 @@ double exp_dd(DD x) {
   if (x.hi > 710.0) return std::numeric_limits<double>::infinity();
   if (x.hi < -750.0) return 0.0;
   const double k = dd::nearest_even(x.hi * 1.4426950408889634);
-  const DD r = dd::add(x, dd::mul(dd::ln2, -k));
+  const DD r = dd::add(x, dd::mul(dd::kLn2, -k));
   DD sum = {1.0, 0.0};
   for (int n = 26; n >= 1; --n) {
     const DD step = dd::div(r, {static_cast<double>(n), 0.0});

@@ -69,6 +69,6 @@ inline double nearest_even(double x) {
 // 2^n as bits, -1022 <= n <= 1023
 inline double power_of_two(int n) { return std::bit_cast<double>(static_cast<uint64_t>(n + 1023) << 52); }
 
-inline constexpr DD ln2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+inline constexpr DD kLn2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
 
 }  // namespace nyb::dd

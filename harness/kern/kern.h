@@ -21,7 +21,7 @@ struct QxGroup {
 static_assert(sizeof(QxGroup) == 48);
 
 enum class Path : uint8_t { ref, avx2, vnni, vnni8, avx512 };
-inline constexpr Path all_paths[] = {Path::ref, Path::avx2, Path::vnni, Path::vnni8, Path::avx512};
+inline constexpr Path kAllPaths[] = {Path::ref, Path::avx2, Path::vnni, Path::vnni8, Path::avx512};
 std::string_view path_name(Path p);
 std::optional<Path> path_parse(std::string_view name);  // as path_name spells it; none for any other word
 std::string path_names();                               // "ref, avx2, ...", for messages

@@ -7,7 +7,7 @@ namespace nyb {
 namespace {
 
 // Best first. The CPUs that have both avx512 and vnni do the same work in half the instructions with 512 bits.
-constexpr Path preference[] = {Path::avx512, Path::vnni8, Path::vnni, Path::avx2};
+constexpr Path kPreference[] = {Path::avx512, Path::vnni8, Path::vnni, Path::avx2};
 
 Path path_asked(const CpuFeatures& cpu, std::string_view name, std::string_view where) {
   const std::optional<Path> p = path_parse(name);
@@ -23,12 +23,12 @@ Path path_asked(const CpuFeatures& cpu, std::string_view name, std::string_view 
 
 KernChoice best_path(const CpuFeatures& cpu) {
   const Path* best = nullptr;
-  for (const Path& p : preference) {
+  for (const Path& p : kPreference) {
     if (!best && cpu_missing(cpu, p).empty()) best = &p;
   }
   if (!best) return {&kern_table(Path::ref), "the slow scalar path: this CPU lacks " + cpu_missing(cpu, Path::avx2)};
   std::string can;
-  for (const Path p : all_paths) {
+  for (const Path p : kAllPaths) {
     if (p == Path::ref || !cpu_missing(cpu, p).empty()) continue;
     if (!can.empty()) can += ", ";
     can += path_name(p);

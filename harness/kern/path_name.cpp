@@ -15,14 +15,14 @@ std::string_view path_name(Path p) {
 }
 
 std::optional<Path> path_parse(std::string_view name) {
-  for (const Path p : all_paths)
+  for (const Path p : kAllPaths)
     if (name == path_name(p)) return p;
   return std::nullopt;
 }
 
 std::string path_names() {
   std::string all;
-  for (const Path p : all_paths) {
+  for (const Path p : kAllPaths) {
     if (!all.empty()) all += ", ";
     all += path_name(p);
   }

@@ -7,7 +7,7 @@
 namespace nyb::ref {
 namespace {
 
-constexpr size_t lanes = 16;  // positions of a block of keys
+constexpr size_t kLanes = 16;  // positions of a block of keys
 
 float cached(const float* base, size_t i) { return get(base, i); }
 float cached(const uint16_t* base, size_t i) { return f16_to_f32(get(base, i)); }
@@ -15,12 +15,12 @@ float cached(const uint16_t* base, size_t i) { return f16_to_f32(get(base, i)); 
 template <class T>
 void score(const float* q, const T* k, float* s, size_t head_dim, size_t blocks, float scale) {
   for (size_t block = 0; block < blocks; ++block) {
-    float acc[lanes] = {};
+    float acc[kLanes] = {};
     for (size_t d = 0; d < head_dim; ++d) {
       const float in = get(q, d);
-      for (size_t t = 0; t < lanes; ++t) acc[t] = fma_once(in, cached(k, (block * head_dim + d) * lanes + t), acc[t]);
+      for (size_t t = 0; t < kLanes; ++t) acc[t] = fma_once(in, cached(k, (block * head_dim + d) * kLanes + t), acc[t]);
     }
-    for (size_t t = 0; t < lanes; ++t) put(s, block * lanes + t, acc[t] * scale);
+    for (size_t t = 0; t < kLanes; ++t) put(s, block * kLanes + t, acc[t] * scale);
   }
 }
 

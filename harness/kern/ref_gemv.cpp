@@ -7,23 +7,23 @@
 namespace nyb::ref {
 namespace {
 
-constexpr size_t rows = 16;
-constexpr size_t group_len = 32;
+constexpr size_t kRows = 16;
+constexpr size_t kGroupLen = 32;
 
 // Below this amax 127 / amax is infinite.
-constexpr float amax_least = 3.7322e-37f;
+constexpr float kAmaxLeast = 3.7322e-37f;
 
-QxGroup quantize_group(const float (&x)[group_len], uint32_t amax_bits) {
+QxGroup quantize_group(const float (&x)[kGroupLen], uint32_t amax_bits) {
   QxGroup out = {};
   const float amax = std::bit_cast<float>(amax_bits);
-  if (amax < amax_least) return out;
+  if (amax < kAmaxLeast) return out;
   out.scale = amax / 127.0f;
   const float inv = 127.0f / amax;
-  for (size_t i = 0; i < group_len; ++i) {
+  for (size_t i = 0; i < kGroupLen; ++i) {
     const auto q = static_cast<int32_t>(nearest_even(x[i] * inv));
     out.q[i] = static_cast<int8_t>(q);
     out.sum += q;
-    if (i >= group_len / 2) out.sum_hi += q;
+    if (i >= kGroupLen / 2) out.sum_hi += q;
   }
   out.xsum = static_cast<float>(out.sum) * out.scale;
   return out;
@@ -32,16 +32,16 @@ QxGroup quantize_group(const float (&x)[group_len], uint32_t amax_bits) {
 }  // namespace
 
 uint32_t qx_vec(const float* x, QxGroup* out, size_t n) {
-  for (size_t first = 0; first < n; first += group_len) {
-    float group[group_len] = {};
+  for (size_t first = 0; first < n; first += kGroupLen) {
+    float group[kGroupLen] = {};
     uint32_t amax_bits = 0;
-    for (size_t i = 0; i < group_len && first + i < n; ++i) {
+    for (size_t i = 0; i < kGroupLen && first + i < n; ++i) {
       group[i] = get(x, first + i);
       const uint32_t bits = abs_bits(group[i]);
       if (bits > amax_bits) amax_bits = bits;
     }
     if (amax_bits >= 0x7f800000u) return 1;
-    put(out, first / group_len, quantize_group(group, amax_bits));
+    put(out, first / kGroupLen, quantize_group(group, amax_bits));
   }
   return 0;
 }
@@ -50,16 +50,16 @@ uint32_t qx_vec(const float* x, QxGroup* out, size_t n) {
 void gemv_q8(const void* w, const float* row_scale, const QxGroup* x, float* y, size_t groups, size_t panels) {
   const auto* bytes = static_cast<const int8_t*>(w);
   for (size_t panel = 0; panel < panels; ++panel) {
-    float acc[rows] = {};
-    for (size_t g = 0; g < groups; ++g, bytes += rows * group_len) {
+    float acc[kRows] = {};
+    for (size_t g = 0; g < groups; ++g, bytes += kRows * kGroupLen) {
       const QxGroup in = get(x, g);
-      for (size_t r = 0; r < rows; ++r) {
+      for (size_t r = 0; r < kRows; ++r) {
         int32_t sum = 0;
-        for (size_t i = 0; i < group_len; ++i) sum += bytes[(i / 4 * rows + r) * 4 + i % 4] * in.q[i];
+        for (size_t i = 0; i < kGroupLen; ++i) sum += bytes[(i / 4 * kRows + r) * 4 + i % 4] * in.q[i];
         acc[r] = fma_once(static_cast<float>(sum), in.scale, acc[r]);
       }
     }
-    for (size_t r = 0; r < rows; ++r) put(y, panel * rows + r, acc[r] * get(row_scale, panel * rows + r));
+    for (size_t r = 0; r < kRows; ++r) put(y, panel * kRows + r, acc[r] * get(row_scale, panel * kRows + r));
   }
 }
 
@@ -67,33 +67,33 @@ void gemv_q8(const void* w, const float* row_scale, const QxGroup* x, float* y, 
 // then sixteen f16 scales.
 void gemv_q4(const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) {
   const auto* bytes = static_cast<const uint8_t*>(w);
-  constexpr size_t half = group_len / 2;
+  constexpr size_t half = kGroupLen / 2;
   for (size_t panel = 0; panel < panels; ++panel) {
-    float acc[rows] = {};
-    for (size_t g = 0; g < groups; ++g, bytes += rows * half + rows * 2) {
+    float acc[kRows] = {};
+    for (size_t g = 0; g < groups; ++g, bytes += kRows * half + kRows * 2) {
       const QxGroup in = get(x, g);
-      const auto* scales = reinterpret_cast<const uint16_t*>(bytes + rows * half);
-      for (size_t r = 0; r < rows; ++r) {
+      const auto* scales = reinterpret_cast<const uint16_t*>(bytes + kRows * half);
+      for (size_t r = 0; r < kRows; ++r) {
         int32_t sum = 0;
         for (size_t i = 0; i < half; ++i) {
-          const int32_t pair = bytes[(i / 4 * rows + r) * 4 + i % 4];
+          const int32_t pair = bytes[(i / 4 * kRows + r) * 4 + i % 4];
           sum += ((pair & 15) - 8) * in.q[i] + ((pair >> 4) - 8) * in.q[half + i];
         }
         acc[r] = fma_once(static_cast<float>(sum), f16_to_f32(get(scales, r)) * in.scale, acc[r]);
       }
     }
-    for (size_t r = 0; r < rows; ++r) put(y, panel * rows + r, acc[r]);
+    for (size_t r = 0; r < kRows; ++r) put(y, panel * kRows + r, acc[r]);
   }
 }
 
 void gemv_f32(const float* w, const float* x, float* y, size_t cols, size_t panels) {
   for (size_t panel = 0; panel < panels; ++panel) {
-    float acc[rows] = {};
+    float acc[kRows] = {};
     for (size_t k = 0; k < cols; ++k) {
       const float in = get(x, k);
-      for (size_t r = 0; r < rows; ++r) acc[r] = fma_once(get(w, (panel * cols + k) * rows + r), in, acc[r]);
+      for (size_t r = 0; r < kRows; ++r) acc[r] = fma_once(get(w, (panel * cols + k) * kRows + r), in, acc[r]);
     }
-    for (size_t r = 0; r < rows; ++r) put(y, panel * rows + r, acc[r]);
+    for (size_t r = 0; r < kRows; ++r) put(y, panel * kRows + r, acc[r]);
   }
 }
 

@@ -16,42 +16,42 @@ extern "C" {
 
 namespace {
 
-constexpr KernTable ref_table{
+constexpr KernTable kRefTable{
     Path::ref,
 #define KERNEL(family, name, result, params, args, ...) &ref::name,
 #include "kern/kernels.def"
 #undef KERNEL
 };
 
-constexpr KernTable avx2_table{
+constexpr KernTable kAvx2Table{
     Path::avx2,
 #define KERNEL(family, name, result, params, args, avx2, vnni, vnni8, avx512) &nyb_##name##_##avx2,
 #include "kern/kernels.def"
 #undef KERNEL
 };
 
-constexpr KernTable vnni_table{
+constexpr KernTable kVnniTable{
     Path::vnni,
 #define KERNEL(family, name, result, params, args, avx2, vnni, vnni8, avx512) &nyb_##name##_##vnni,
 #include "kern/kernels.def"
 #undef KERNEL
 };
 
-constexpr KernTable vnni8_table{
+constexpr KernTable kVnni8Table{
     Path::vnni8,
 #define KERNEL(family, name, result, params, args, avx2, vnni, vnni8, avx512) &nyb_##name##_##vnni8,
 #include "kern/kernels.def"
 #undef KERNEL
 };
 
-constexpr KernTable avx512_table{
+constexpr KernTable kAvx512Table{
     Path::avx512,
 #define KERNEL(family, name, result, params, args, avx2, vnni, vnni8, avx512) &nyb_##name##_##avx512,
 #include "kern/kernels.def"
 #undef KERNEL
 };
 
-constexpr KernInfo infos[] = {
+constexpr KernInfo kInfos[] = {
 #define KERNEL(family, name, result, params, args, avx2, vnni, vnni8, avx512) \
   {#family, #name, {Path::ref, Path::avx2, Path::vnni, Path::vnni8, Path::avx512}},
 #include "kern/kernels.def"
@@ -63,14 +63,14 @@ constexpr KernInfo infos[] = {
 const KernTable& kern_table(Path p) {
   switch (p) {
     case Path::ref: break;
-    case Path::avx2: return avx2_table;
-    case Path::vnni: return vnni_table;
-    case Path::vnni8: return vnni8_table;
-    case Path::avx512: return avx512_table;
+    case Path::avx2: return kAvx2Table;
+    case Path::vnni: return kVnniTable;
+    case Path::vnni8: return kVnni8Table;
+    case Path::avx512: return kAvx512Table;
   }
-  return ref_table;
+  return kRefTable;
 }
 
-std::span<const KernInfo> kern_list() { return infos; }
+std::span<const KernInfo> kern_list() { return kInfos; }
 
 }  // namespace nyb

@@ -18,6 +18,7 @@ inline constexpr uint64_t kEntryBytes = 128;  // of the tensor table
 inline constexpr uint64_t kNameBytes = 64;    // of a tensor's name, its final zero included
 
 // Offsets of the header's fields.
+// NOLINTBEGIN(readability-identifier-naming)
 namespace at {
 inline constexpr size_t magic = 0, version = 8, byte_order = 12, file_bytes = 16, table_offset = 24, table_count = 32,
                         table_bytes = 40, meta_offset = 48, meta_count = 56, meta_bytes = 64, data_offset = 72, data_bytes = 80,
@@ -25,6 +26,7 @@ inline constexpr size_t magic = 0, version = 8, byte_order = 12, file_bytes = 16
 // and of a table entry's
 inline constexpr size_t name = 0, type = 64, zero = 68, rows = 72, cols = 80, offset = 88, bytes = 96, hash = 104, tail = 112;
 }  // namespace at
+// NOLINTEND(readability-identifier-naming)
 
 struct Header {
   uint64_t file_bytes = 0, table_offset = kHeaderBytes, table_count = 0, table_bytes = 0, meta_offset = 0, meta_count = 0,

@@ -36,6 +36,7 @@ class Meta {
 };
 
 // The keys that this version knows (a required key outside this list refuses the file).
+// NOLINTBEGIN(readability-identifier-naming)
 namespace key {
 inline constexpr char family[] = "family";              // str: "llama"
 inline constexpr char name[] = "name";                  // str: what to call the model
@@ -58,5 +59,6 @@ inline constexpr char chat_template[] = "chat.template";  // str: the source's o
 inline constexpr char source_file[] = "source.file";      // str: what it was converted from (a file name, no path)
 inline constexpr char source_hash[] = "source.hash";      // u64: XXH3-64 over the source's tensor data
 }  // namespace key
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace nyb

@@ -19,7 +19,7 @@ struct Known {
   std::string_view key;
   uint32_t type;
 };
-constexpr Known known[] = {
+constexpr Known kKnown[] = {
     {key::family, 3},      {key::name, 3},        {key::norm_eps, 2},      {key::act, 3},          {key::attn_scale, 2},
     {key::rope_style, 3},  {key::rope_freqs, 5},  {key::rope_factor, 2},   {key::tok_kind, 3},     {key::tok_tokens, 6},
     {key::tok_merges, 4},  {key::tok_pattern, 3}, {key::tok_unicode, 3},   {key::tok_specials, 4}, {key::tok_bos, 1},
@@ -27,8 +27,8 @@ constexpr Known known[] = {
 };
 
 const Known* find_known(std::string_view k) {
-  const auto* it = std::find_if(std::begin(known), std::end(known), [&](const Known& e) { return e.key == k; });
-  return it == std::end(known) ? nullptr : it;
+  const auto* it = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& e) { return e.key == k; });
+  return it == std::end(kKnown) ? nullptr : it;
 }
 
 bool key_valid(std::string_view k) {

@@ -12,7 +12,7 @@
 namespace nyb {
 namespace {
 
-constexpr size_t short_word = 32;  // below this, looking at every pair each time is faster than a heap
+constexpr size_t kShortWord = 32;  // below this, looking at every pair each time is faster than a heap
 
 uint64_t pair_of(uint32_t left, uint32_t right) { return uint64_t{left} << 32 | right; }
 
@@ -48,7 +48,7 @@ const Bpe::Slot* Bpe::find(int32_t left, int32_t right) const {
 void Bpe::encode(std::string_view word, std::vector<int32_t>& out) const {
   if (word.size() > max_word)
     throw Error(fmt::format("a word of {} bytes in the text is longer than the {} that can be tokenized", word.size(), max_word));
-  if (word.size() < short_word) {
+  if (word.size() < kShortWord) {
     encode_short(word, out);
   } else {
     encode_long(word, out);
@@ -56,8 +56,8 @@ void Bpe::encode(std::string_view word, std::vector<int32_t>& out) const {
 }
 
 void Bpe::encode_short(std::string_view word, std::vector<int32_t>& out) const {
-  std::array<int32_t, short_word> id{};
-  std::array<const Slot*, short_word> next{};  // the merge of id[i] with id[i + 1]
+  std::array<int32_t, kShortWord> id{};
+  std::array<const Slot*, kShortWord> next{};  // the merge of id[i] with id[i + 1]
   size_t n = word.size();
   for (size_t i = 0; i < n; ++i) id[i] = byte_ids_[static_cast<unsigned char>(word[i])];
   for (size_t i = 0; i + 1 < n; ++i) next[i] = find(id[i], id[i + 1]);

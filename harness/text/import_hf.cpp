@@ -21,10 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // Specials that close a turn in the templates of known families; where one stands in the template it ends a reply.
-constexpr std::array turn_ends = {"<|eot_id|>",      "<|im_end|>", "<|end|>",      "<end_of_turn>",
+constexpr std::array kTurnEnds = {"<|eot_id|>",      "<|im_end|>", "<|end|>",      "<end_of_turn>",
                                   "<|end_of_turn|>", "<|eot|>",    "<|endofturn|>"};
 
-constexpr uint32_t max_vocab = 1u << 24;
+constexpr uint32_t kMaxVocab = 1u << 24;
 
 struct Added {
   uint32_t id = 0;
@@ -44,8 +44,8 @@ class HfImport {
       }
       return;
     }
-    if (vocab_ > max_vocab)
-      throw Error(fmt::format("{} belongs to a vocabulary of {}, {} is the most", path("tokenizer.json"), vocab_, max_vocab));
+    if (vocab_ > kMaxVocab)
+      throw Error(fmt::format("{} belongs to a vocabulary of {}, {} is the most", path("tokenizer.json"), vocab_, kMaxVocab));
     const JsonView tok(*root, path("tokenizer.json") + ":");
     tokens_.assign(vocab_, std::string());
     model(tok.get("model"));
@@ -187,7 +187,7 @@ class HfImport {
     if (flag("add_prefix_space")) level.fail("has add_prefix_space, with which a text would not come back as it was");
     if (steps.size() == 1) {
       if (!flag("use_regex")) level.fail("has no use_regex and no Split before it: there is no pattern to cut text by");
-      return regex_import(gpt2_pattern, level.name());
+      return regex_import(kGpt2Pattern, level.name());
     }
     if (steps.size() != 2 || flag("use_regex"))
       pre.fail(fmt::format("cuts text {} times over; one pattern is understood", steps.size()));
@@ -241,7 +241,7 @@ class HfImport {
     // A file of its own for the template is the newer form, and wins.
     if (auto t = text_file(path("chat_template.jinja"))) template_ = std::move(t);
     if (template_) {
-      for (const char* name : turn_ends) {
+      for (const char* name : kTurnEnds) {
         const auto it = added_.find(name);
         if (it != added_.end() && template_->find(name) != std::string::npos) ends_.push_back(it->second.id);
       }

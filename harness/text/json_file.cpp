@@ -16,8 +16,8 @@ namespace nyb {
 namespace {
 using nlohmann::json;
 
-constexpr uintmax_t max_bytes = uintmax_t{256} << 20;
-constexpr int max_depth = 64;
+constexpr uintmax_t kMaxBytes = uintmax_t{256} << 20;
+constexpr int kMaxDepth = 64;
 
 }  // namespace
 
@@ -29,8 +29,8 @@ std::optional<std::string> text_file(const std::string& path) {
   std::error_code ec;
   const uintmax_t size = std::filesystem::file_size(path, ec);
   if (ec) throw Error(fmt::format("{} cannot be read: {}", path, ec.message()));
-  if (size > max_bytes)
-    throw Error(fmt::format("{} has {} bytes, more than the {} that such a file may have", path, size, max_bytes));
+  if (size > kMaxBytes)
+    throw Error(fmt::format("{} has {} bytes, more than the {} that such a file may have", path, size, kMaxBytes));
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(fmt::format("{} cannot be opened: {}", path, std::strerror(errno)));
   std::string text(static_cast<size_t>(size), '\0');
@@ -43,7 +43,7 @@ std::optional<std::string> text_file(const std::string& path) {
 std::optional<json> json_file(const std::string& path) {
   const auto text = text_file(path);
   if (!text) return std::nullopt;
-  return json_strict({reinterpret_cast<const uint8_t*>(text->data()), text->size()}, path, max_depth);
+  return json_strict({reinterpret_cast<const uint8_t*>(text->data()), text->size()}, path, kMaxDepth);
 }
 
 void JsonView::fail(std::string_view what) const { throw Error(fmt::format("{} {}", name_, what)); }

@@ -8,12 +8,12 @@
 #include "kern/error.h"
 
 namespace nyb {
-const std::string_view gpt2_pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+const std::string_view kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 namespace {
 
 // White_Space of Unicode, unchanged since version 6.3. PCRE2's own \s has U+180E as well, which left the property then.
-constexpr std::string_view white_space =
+constexpr std::string_view kWhiteSpace =
     R"(\x{09}-\x{0d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
 
 bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
@@ -56,10 +56,10 @@ class Import {
   void escape(bool in_class) {
     const char c = peek(1);
     switch (c) {
-      case 's': out_ += in_class ? std::string(white_space) : fmt::format("[{}]", white_space); break;
+      case 's': out_ += in_class ? std::string(kWhiteSpace) : fmt::format("[{}]", kWhiteSpace); break;
       case 'S':
         if (in_class) refuse("\\S in brackets");
-        out_ += fmt::format("[^{}]", white_space);
+        out_ += fmt::format("[^{}]", kWhiteSpace);
         break;
       case 'v': out_ += "\\x{0b}"; break;
       case 'r':

@@ -6,7 +6,7 @@
 namespace nyb {
 
 // GPT-2's own pattern, which a ByteLevel pre-tokenizer with use_regex stands for.
-extern const std::string_view gpt2_pattern;
+extern const std::string_view kGpt2Pattern;
 
 // tokenizer.json's patterns are Oniguruma's. What both engines read alike is kept; what they read differently is written
 // out (\s and \S as Unicode's White_Space, \v, \uHHHH) or refused: throws Error saying what in `where` is not understood.

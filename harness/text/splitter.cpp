@@ -25,10 +25,10 @@ struct Free {
 template <class T>
 using Owned = std::unique_ptr<T, Free>;
 
-constexpr size_t jit_stack_first = size_t{32} << 10, jit_stack_most = size_t{4} << 20;
-constexpr uint32_t heap_kib = 64 << 10;      // what backtracking may remember
-constexpr uint64_t steps_base = 10'000'000;  // and how often it may step back: PCRE2's own figure, and more for long texts
-constexpr uint64_t steps_per_byte = 64;
+constexpr size_t kJitStackFirst = size_t{32} << 10, kJitStackMost = size_t{4} << 20;
+constexpr uint32_t kHeapKib = 64 << 10;      // what backtracking may remember
+constexpr uint64_t kStepsBase = 10'000'000;  // and how often it may step back: PCRE2's own figure, and more for long texts
+constexpr uint64_t kStepsPerByte = 64;
 
 std::string error_text(int code) {
   std::array<unsigned char, 160> text{};
@@ -73,11 +73,11 @@ class Splitter::Matcher {
   Matcher(const Code& code, size_t text_bytes)
       : code_(code), context_(pcre2_match_context_create(nullptr)), data_(pcre2_match_data_create(1, nullptr)) {
     if (!context_ || !data_) throw std::bad_alloc();
-    const uint64_t steps = steps_base + steps_per_byte * text_bytes;
+    const uint64_t steps = kStepsBase + kStepsPerByte * text_bytes;
     pcre2_set_match_limit(context_.get(), static_cast<uint32_t>(std::min<uint64_t>(steps, UINT32_MAX)));
-    pcre2_set_heap_limit(context_.get(), heap_kib);
+    pcre2_set_heap_limit(context_.get(), kHeapKib);
     if (code_.jit) {
-      jit_stack_.reset(pcre2_jit_stack_create(jit_stack_first, jit_stack_most, nullptr));
+      jit_stack_.reset(pcre2_jit_stack_create(kJitStackFirst, kJitStackMost, nullptr));
       if (jit_stack_) pcre2_jit_stack_assign(context_.get(), nullptr, jit_stack_.get());
     }
   }

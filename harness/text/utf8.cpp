@@ -4,7 +4,7 @@
 namespace nyb {
 namespace {
 
-constexpr std::string_view replacement = "\xEF\xBF\xBD";
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 // Table 3-7 of the Unicode standard: what may follow a first byte.
 struct Lead {
@@ -75,7 +75,7 @@ std::string Utf8Stream::push(std::string_view bytes) {
     out += rest.substr(0, run);
     rest.remove_prefix(run);
     if (rest.empty() || utf8_is_beginning(rest)) break;
-    out += replacement;
+    out += kReplacement;
     rest.remove_prefix(utf8_ill_formed(rest));
   }
   pending_ = std::string(rest);
@@ -85,7 +85,7 @@ std::string Utf8Stream::push(std::string_view bytes) {
 std::string Utf8Stream::flush() {
   const bool some = !pending_.empty();
   pending_.clear();
-  return some ? std::string(replacement) : std::string();
+  return some ? std::string(kReplacement) : std::string();
 }
 
 }  // namespace nyb

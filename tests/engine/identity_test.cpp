@@ -176,7 +176,7 @@ TEST_P(Identity, StoriesAcrossSegments) {
 // The whole matrix on a model that is always there, a test for each type and path.
 class IdentityPocket : public testing::TestWithParam<std::tuple<TType, Path>> {};
 INSTANTIATE_TEST_SUITE_P(, IdentityPocket,
-                         testing::Combine(testing::Values(TType::f32, TType::q8, TType::q4), testing::ValuesIn(all_paths)),
+                         testing::Combine(testing::Values(TType::f32, TType::q8, TType::q4), testing::ValuesIn(kAllPaths)),
                          [](const auto& p) {
                            return std::string(ttype_name(std::get<0>(p.param))) + "_" +
                                   std::string(path_name(std::get<1>(p.param)));
@@ -224,8 +224,8 @@ TEST(IdentityOdd, MixedTypesEveryWay) {
                      .ffn = 52,
                      .vocab = 83,
                      .ctx = 64,
-                     .rope_freqs = {1, 0.1, 0.01},
-                     .rope_factor = 1.25f};
+                     .rope_factor = 1.25f,
+                     .rope_freqs = {1, 0.1, 0.01}};
   const auto type = [](const std::string& name) {
     if (name == "layers.0.q" || name == "layers.1.v" || name == "layers.0.up" || name == "layers.1.o" || name == "layers.1.down")
       return TType::f32;

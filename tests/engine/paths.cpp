@@ -3,23 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "kern/cpu.h"
+#include "support/build.h"
 #include "support/vnni_patch.h"
 
 namespace nyb::test {
 namespace {
 
 // The fast emulation writes into the program's code, for which the thread sanitizer has no shadow.
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kCanPatch = false;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-constexpr bool kCanPatch = false;
-#else
-constexpr bool kCanPatch = true;
-#endif
-#else
-constexpr bool kCanPatch = true;
-#endif
+constexpr bool kCanPatch = !kThreadSanitizer;
 
 bool has(Path p) { return cpu_missing(cpu_here(), p).empty(); }
 

@@ -12,7 +12,7 @@ namespace nyb::test {
 namespace {
 
 class Paths : public testing::TestWithParam<Path> {};
-INSTANTIATE_TEST_SUITE_P(, Paths, testing::ValuesIn(all_paths), [](const auto& p) { return std::string(path_name(p.param)); });
+INSTANTIATE_TEST_SUITE_P(, Paths, testing::ValuesIn(kAllPaths), [](const auto& p) { return std::string(path_name(p.param)); });
 
 // One token of a model with matrices of each type, so that the path's own instructions run, or their emulation.
 TEST_P(Paths, EachCanRunHere) {

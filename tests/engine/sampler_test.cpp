@@ -153,7 +153,7 @@ TEST(Sampler, EqualsTheOtherImplementation) {
 
 TEST(Sampler, IsTheSameOnEveryPath) {
   std::mt19937_64 rng(8);
-  for (const Path path : all_paths) {
+  for (const Path path : kAllPaths) {
     if (!cpu_missing(cpu_here(), path).empty()) continue;
     Sampler a({1, 0.95f, 0, 0}, 3), b = a;
     for (int i = 0; i < 20; i++) {

@@ -76,7 +76,7 @@ const void* address(F* f) {
   return reinterpret_cast<const void*>(f);
 }
 
-const Broken broken_kernels[] = {
+const Broken kBrokenKernels[] = {
 #define X(name, sysv, win64) \
   {#name, address(nyb_broken_##name##_avx2), address(nyb_broken_##name##_avx2_ms), Checks({UNWRAP sysv}), Checks({UNWRAP win64})},
     BROKEN_KERNELS(X)
@@ -113,7 +113,7 @@ TEST_P(BrokenKernel, IsCaughtByTheCheckMeantForIt) {
     }
   }
 }
-INSTANTIATE_TEST_SUITE_P(All, BrokenKernel, testing::ValuesIn(broken_kernels),
+INSTANTIATE_TEST_SUITE_P(All, BrokenKernel, testing::ValuesIn(kBrokenKernels),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // The right sum of a 64-bit length, called as a kernel of a 32-bit one: the garbage above must be what it trips on.

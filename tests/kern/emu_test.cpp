@@ -12,6 +12,7 @@
 #include "kern/objects.h"
 #include "support/vnni_patch.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): names of the assembler
 extern "C" const uint8_t nyb_emu_insns[], nyb_emu_insns_end[], nyb_emu_data[];
 
 namespace nyb::test {
@@ -25,7 +26,7 @@ struct Encoded {
   bool ymm;
   uint64_t addr;  // where gpr[i] = 0x1000 * (i + 1), rip-relative ones apart
 };
-const Encoded encoded[] = {
+const Encoded kEncoded[] = {
     {"vpdpbssd ymm0, ymm1, ymm2", vnni::BSSD, 5, 0, 1, 2, true, 0},
     {"vpdpbssd ymm15, ymm14, ymm13", vnni::BSSD, 5, 15, 14, 13, true, 0},
     {"vpdpbssd xmm8, xmm7, xmm6", vnni::BSSD, 5, 8, 7, 6, false, 0},
@@ -46,7 +47,7 @@ TEST(Emulation, DecodesWhatNasmAssembles) {
   uint64_t gpr[16];
   for (uint64_t i = 0; i < 16; i++) gpr[i] = 0x1000 * (i + 1);
   const uint8_t* p = nyb_emu_insns;
-  for (const Encoded& e : encoded) {
+  for (const Encoded& e : kEncoded) {
     vnni::Insn in{};
     ASSERT_LT(p, nyb_emu_insns_end) << e.text;
     ASSERT_TRUE(vnni::decode(p, gpr, reinterpret_cast<uint64_t>(p), in)) << e.text;

@@ -27,7 +27,7 @@ struct Form {
 std::vector<Form> own_bodies() {
   std::vector<Form> v;
   for (const KernelForms& k : kernel_forms()) {
-    for (const Path p : all_paths) {
+    for (const Path p : kAllPaths) {
       if (p == Path::ref || k.body[size_t(p)] != p) continue;
       for (const Abi abi : {Abi::sysv, Abi::win64}) v.push_back({k.name, p, abi});
     }
@@ -97,7 +97,7 @@ TEST(Tables, EachPathRunsABodyThatIsTested) {
   std::set<std::pair<std::string_view, Path>> run;
   for (const Form& f : own_bodies()) run.insert({f.name, f.path});
   for (const KernelForms& k : kernel_forms()) {
-    for (const Path path : all_paths) {
+    for (const Path path : kAllPaths) {
       if (path == Path::ref) continue;
       const Path body = k.body[size_t(path)];
       EXPECT_TRUE(run.count({k.name, body})) << k.name << "/" << path_name(path) << " inherits from " << path_name(body);
@@ -109,11 +109,11 @@ TEST(Tables, EachPathRunsABodyThatIsTested) {
 }
 
 TEST(Tables, EachPathSaysItsName) {
-  for (const Path p : all_paths) EXPECT_EQ(kern_table(p).path, p) << path_name(p);
+  for (const Path p : kAllPaths) EXPECT_EQ(kern_table(p).path, p) << path_name(p);
 }
 
 TEST(Tables, AForcedPathIsTheOneThatRuns) {
-  for (const Path p : all_paths) {
+  for (const Path p : kAllPaths) {
     if (!cpu_missing(cpu_here(), p).empty()) continue;  // kern_pick's refusal is tested with the reference
     const KernChoice choice = kern_pick(cpu_here(), path_name(p));
     EXPECT_EQ(choice.table, &kern_table(p)) << path_name(p);

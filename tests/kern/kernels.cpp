@@ -30,7 +30,7 @@ const void* address(F* f) {
   return reinterpret_cast<const void*>(f);
 }
 
-const KernelForms all_forms[] = {
+const KernelForms kAllForms[] = {
 #define KERNEL(family, name, result, params, args, avx2, vnni, vnni8, avx512)                                          \
   {#name,                                                                                                              \
    {address(kern_table(Path::ref).name), address(kern_table(Path::avx2).name), address(kern_table(Path::vnni).name),   \
@@ -46,10 +46,10 @@ const KernelForms all_forms[] = {
 
 }  // namespace
 
-std::span<const KernelForms> kernel_forms() { return all_forms; }
+std::span<const KernelForms> kernel_forms() { return kAllForms; }
 
 const KernelForms& forms_of(std::string_view name) {
-  for (const KernelForms& k : all_forms) {
+  for (const KernelForms& k : kAllForms) {
     if (k.name == name) return k;
   }
   throw std::out_of_range("no kernel " + std::string(name));

@@ -92,7 +92,7 @@ TEST_P(Objects, SymbolsAreFunctionsWithASizeAndAnEndbr64) {
     }
   }
   for (const KernelForms& k : kernel_forms()) {  // and nothing is listed that is not there, nor the reverse
-    for (const Path p : all_paths) {
+    for (const Path p : kAllPaths) {
       if (k.body[size_t(p)] != p || p == Path::ref) continue;
       const std::string name =
           "nyb_" + std::string(k.name) + "_" + std::string(path_name(p)) + (std::string(GetParam()) == "ms" ? "_ms" : "");
@@ -134,7 +134,7 @@ TEST(Unwind, EveryByteOfEveryKernelIsCovered) {
     for (const ObjectSymbol& s : read_elf(path).symbols) size[s.name] = s.size;
   }
   for (const KernelForms& k : kernel_forms()) {
-    for (const Path p : all_paths) {
+    for (const Path p : kAllPaths) {
       if (p == Path::ref || k.body[size_t(p)] != p) continue;
       const std::string name = "nyb_" + std::string(k.name) + "_" + std::string(path_name(p));
       auto* start = const_cast<uint8_t*>(static_cast<const uint8_t*>(k.sysv[size_t(p)]));

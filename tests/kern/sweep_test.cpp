@@ -7,26 +7,17 @@
 #include "kern/kernels.h"
 #include "kern/ref.h"
 #include "kern/run.h"
+#include "support/build.h"
 
 namespace nyb::test {
 namespace {
 
 // Without optimization, or under a sanitizer, the reference takes minutes: then a part is run, and the test says which.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-constexpr uint32_t kPart = 97;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr uint32_t kPart = 97;
-#else
-constexpr uint32_t kPart = 1;
-#endif
-#else
-constexpr uint32_t kPart = 1;
-#endif
+constexpr uint32_t kPart = kSlowBuild ? 97 : 1;
 
 std::vector<Path> runnable(std::string_view kernel) {  // the paths that have a body of their own
   std::vector<Path> v;
-  for (const Path p : all_paths) {
+  for (const Path p : kAllPaths) {
     if (p != Path::ref && forms_of(kernel).body[size_t(p)] == p && cannot_run(p).empty()) v.push_back(p);
   }
   return v;

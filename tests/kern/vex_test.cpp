@@ -4,6 +4,7 @@
 #include "kern/objects.h"
 #include "support/vnni_emu.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): names of the assembler
 extern "C" const uint8_t nyb_vex_insns[], nyb_vex_insns_end[];
 
 namespace nyb::test {

@@ -144,7 +144,7 @@ TEST(Win64Objects, EveryKernelHasUnwindCodesThatFitItsPrologue) {
   std::set<std::string> seen;
   for (const std::string& path : built_objects("win64")) check_object(path, seen);
   for (const KernelForms& k : kernel_forms()) {
-    for (const Path p : all_paths) {
+    for (const Path p : kAllPaths) {
       if (p == Path::ref || k.body[size_t(p)] != p) continue;
       const std::string name = "nyb_" + std::string(k.name) + "_" + std::string(path_name(p)) + "_ms";
       EXPECT_EQ(seen.count(name), 1u) << name;

@@ -27,38 +27,38 @@ struct Random {
 };
 
 // Values that stand at edges of what fields can hold.
-constexpr uint64_t edges[] = {0,
-                              1,
-                              2,
-                              3,
-                              7,
-                              15,
-                              16,
-                              17,
-                              31,
-                              63,
-                              64,
-                              65,
-                              127,
-                              128,
-                              255,
-                              256,
-                              4095,
-                              4096,
-                              4097,
-                              65535,
-                              65536,
-                              0x7fffffff,
-                              0x80000000,
-                              0xffffffff,
-                              0x100000000,
-                              uint64_t{1} << 62,
-                              (uint64_t{1} << 63) - 1,
-                              uint64_t{1} << 63,
-                              UINT64_MAX - 63,
-                              UINT64_MAX - 7,
-                              UINT64_MAX - 1,
-                              UINT64_MAX};
+constexpr uint64_t kEdges[] = {0,
+                               1,
+                               2,
+                               3,
+                               7,
+                               15,
+                               16,
+                               17,
+                               31,
+                               63,
+                               64,
+                               65,
+                               127,
+                               128,
+                               255,
+                               256,
+                               4095,
+                               4096,
+                               4097,
+                               65535,
+                               65536,
+                               0x7fffffff,
+                               0x80000000,
+                               0xffffffff,
+                               0x100000000,
+                               uint64_t{1} << 62,
+                               (uint64_t{1} << 63) - 1,
+                               uint64_t{1} << 63,
+                               UINT64_MAX - 63,
+                               UINT64_MAX - 7,
+                               UINT64_MAX - 1,
+                               UINT64_MAX};
 
 void damage(std::string& b, size_t from, size_t to, Random& r) {
   const size_t at = from + r.below(to - from);
@@ -69,7 +69,7 @@ void damage(std::string& b, size_t from, size_t to, Random& r) {
     case 3: {  // a whole field
       const size_t width = r.below(2) ? 8 : 4, start = at / width * width;
       if (start < from || start + width > to) break;
-      uint64_t v = edges[r.below(std::size(edges))];
+      uint64_t v = kEdges[r.below(std::size(kEdges))];
       if (r.below(3) == 0) {
         std::memcpy(&v, b.data() + start, width);
         v += r.below(2) ? r.below(130) : 0 - r.below(130);
@@ -133,7 +133,7 @@ TEST(Fuzz, MetadataFromNoise) {
     // a copy of its own size, so that a sanitizer sees a read beyond its end
     const std::vector<uint8_t> exact(b.begin(), b.end());
     try {
-      meta_decode(exact, r.below(8) == 0 ? edges[r.below(std::size(edges))] : 4, "f");
+      meta_decode(exact, r.below(8) == 0 ? kEdges[r.below(std::size(kEdges))] : 4, "f");
     } catch (const Error& err) { ASSERT_TRUE(test::says(err.what(), "f: ")); }
   }
 }

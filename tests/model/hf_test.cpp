@@ -31,13 +31,13 @@ std::string config_message(const char* k, const json& v) {
     f.config[k] = v;
   return open_message(f);
 }
-const json erased = json(json::value_t::discarded);
+const json kErased = json(json::value_t::discarded);
 
 TEST(HfConfig, WhatIsNotRunIsRefused) {
   EXPECT_EQ(open_message(test::tiny_model()), "");
   EXPECT_TRUE(says(config_message("architectures", {"MistralForCausalLM"}),
                    "the architecture is \"MistralForCausalLM\"; this program runs \"LlamaForCausalLM\" only"));
-  EXPECT_TRUE(says(config_message("architectures", erased), "architectures does not name one"));
+  EXPECT_TRUE(says(config_message("architectures", kErased), "architectures does not name one"));
   EXPECT_TRUE(says(config_message("architectures", json::array({"LlamaForCausalLM", "X"})), "architectures does not name one"));
   EXPECT_TRUE(says(config_message("architectures", json::array({5})), "architectures does not name one"));
   EXPECT_TRUE(says(config_message("model_type", "qwen2"), "model_type is \"qwen2\""));
@@ -61,7 +61,7 @@ TEST(HfConfig, WhatIsNotRunIsRefused) {
 
 TEST(HfConfig, Sizes) {
   for (const char* k : {"num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size", "vocab_size"}) {
-    EXPECT_TRUE(says(config_message(k, erased), std::string(k) + " is missing"));
+    EXPECT_TRUE(says(config_message(k, kErased), std::string(k) + " is missing"));
     EXPECT_TRUE(says(config_message(k, nullptr), std::string(k) + " is missing"));
     EXPECT_TRUE(says(config_message(k, 0), std::string(k) + " is 0"));
     EXPECT_TRUE(says(config_message(k, -1), std::string(k) + " is \"-1\" where a whole number from 0 belongs"));
@@ -74,7 +74,7 @@ TEST(HfConfig, Sizes) {
   EXPECT_TRUE(says(config_message("num_key_value_heads", 2),
                    "self_attn.k_proj.weight has shape [6, 24] where config.json asks for [12, 24]"));
   EXPECT_TRUE(says(config_message("head_dim", 5), "head_dim is 5, which is not even"));
-  EXPECT_TRUE(says(config_message("head_dim", erased), "q_proj.weight has shape [12, 24] where config.json asks for [24, 24]"));
+  EXPECT_TRUE(says(config_message("head_dim", kErased), "q_proj.weight has shape [12, 24] where config.json asks for [24, 24]"));
   HfFolder f = test::tiny_model();
   f.config.erase("head_dim");
   f.config["num_attention_heads"] = 5;

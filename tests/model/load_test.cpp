@@ -117,8 +117,8 @@ std::function<void(MnmEdit&)> value(const char* key, T v, size_t at = 0) {
   return [=](MnmEdit& e) { e.set<T>(e.value(key) + at, v); };
 }
 
-const auto case_name = [](const auto& i) { return std::string(i.param.name); };
-constexpr uint64_t huge = UINT64_MAX;
+const auto kCaseName = [](const auto& i) { return std::string(i.param.name); };
+constexpr uint64_t kHuge = UINT64_MAX;
 
 INSTANTIATE_TEST_SUITE_P(
     Header, Field,
@@ -129,18 +129,18 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"FileBytes", put<uint64_t>(16, 1), "where its header says 1;"},
         Case{"TableOffset", put<uint64_t>(24, 4097), "table offset is 4097 where 4096 belongs"},
         Case{"TableCount", put<uint64_t>(32, 1u << 30), "1073741824 tensors, more than a file"},
-        Case{"TableCountHuge", put<uint64_t>(32, huge), "18446744073709551615 tensors, more than"},
+        Case{"TableCountHuge", put<uint64_t>(32, kHuge), "18446744073709551615 tensors, more than"},
         Case{"TableCountOff", put<uint64_t>(32, 20), "table size is 2688 where 2560 belongs"},
         Case{"TableBytes", put<uint64_t>(40, 5), "table size is 5 where 2688 belongs"},
-        Case{"TableBytesHuge", put<uint64_t>(40, huge - 4095), "table size is"},
+        Case{"TableBytesHuge", put<uint64_t>(40, kHuge - 4095), "table size is"},
         Case{"MetaOffset", put<uint64_t>(48, 4096), "metadata offset is 4096 where 6784 belongs"},
         Case{"MetaCount", put<uint64_t>(56, 100000), "100000 keys, more than"},
-        Case{"MetaCountHuge", put<uint64_t>(56, huge), "18446744073709551615 keys, more than"},
+        Case{"MetaCountHuge", put<uint64_t>(56, kHuge), "18446744073709551615 keys, more than"},
         Case{"MetaCountLess", put<uint64_t>(56, 3), "bytes of metadata follow its 3 keys"},
-        Case{"MetaBytesHuge", put<uint64_t>(64, huge - 6000), "18446744073709545615 bytes of metadata from 6784, beyond"},
+        Case{"MetaBytesHuge", put<uint64_t>(64, kHuge - 6000), "18446744073709545615 bytes of metadata from 6784, beyond"},
         Case{"MetaBytesMore", [](MnmEdit& e) { e.set<uint64_t>(64, e.get<uint64_t>(64) + 128); }, "data offset is"},
         Case{"DataOffset", put<uint64_t>(72, 0), "data offset is 0 where"},
-        Case{"DataOffsetHuge", put<uint64_t>(72, huge - 63), "data offset is"},
+        Case{"DataOffsetHuge", put<uint64_t>(72, kHuge - 63), "data offset is"},
         Case{"DataBytes", put<uint64_t>(80, 64), "data size is 64 where"},
         Case{"Layers0", put<uint32_t>(96, 0), "layers is 0, which is not within 1 to 65536"},
         Case{"LayersMore", put<uint32_t>(96, 3), "21 tensors where a model of 3 layers has 29 or 30"},
@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ReservedEnd", put<uint8_t>(4087, 1), "reserved bytes 136 to 4087"},
         Case{"Padding", [](MnmEdit& e) { e.set<uint8_t>(e.data_offset() - 1, 1); },
              "padding between metadata and tensors is not zero"}),
-    case_name);
+    kCaseName);
 
 INSTANTIATE_TEST_SUITE_P(
     Table, Field,
@@ -191,13 +191,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Zero", [](MnmEdit& e) { e.set<uint32_t>(e.entry(1) + 68, 1); }, "reserved bytes of tensor layers.0.attn_norm"},
         Case{"Tail", [](MnmEdit& e) { e.set<uint8_t>(e.entry(1) + 127, 1); }, "reserved bytes of tensor layers.0.attn_norm"},
         Case{"Rows0", entry("layers.0.q", 72, 0), "tensor layers.0.q has 0 x 24 values"},
-        Case{"RowsHuge", entry("layers.0.q", 72, huge), "18446744073709551615 x 24"},
+        Case{"RowsHuge", entry("layers.0.q", 72, kHuge), "18446744073709551615 x 24"},
         Case{"RowsOverflow", entry("layers.0.q", 72, uint64_t{1} << 60), "1152921504606846976 x 24"},
         Case{"Cols0", entry("layers.0.q", 80, 0), "tensor layers.0.q has 12 x 0 values"},
-        Case{"ColsHuge", entry("layers.0.q", 80, huge), "12 x 18446744073709551615"},
+        Case{"ColsHuge", entry("layers.0.q", 80, kHuge), "12 x 18446744073709551615"},
         Case{"NormRows", entry("out_norm", 72, 2), "tensor out_norm has 2 x 24"},
         Case{"Bytes0", entry("layers.0.q", 96, 0), "tensor layers.0.q has 0 bytes where 12 x 24 in q8 take 576"},
-        Case{"BytesHuge", entry("layers.0.q", 96, huge), "tensor layers.0.q has 18446744073709551615 bytes"},
+        Case{"BytesHuge", entry("layers.0.q", 96, kHuge), "tensor layers.0.q has 18446744073709551615 bytes"},
         Case{"OffsetBefore",
              [](MnmEdit& e) { e.set<uint64_t>(e.entry("layers.0.k") + 88, e.get<uint64_t>(e.entry("layers.0.q") + 88)); },
              "tensor layers.0.k is at byte"},
@@ -211,7 +211,7 @@ INSTANTIATE_TEST_SUITE_P(
              [](MnmEdit& e) { e.set<uint64_t>(e.entry("layers.0.k") + 88, e.get<uint64_t>(e.entry("layers.0.k") + 88) + 1); },
              "there is a gap before it"},
         Case{"OffsetIntoHeader", entry("embed", 88, 0), "tensor embed is at byte 0 where"},
-        Case{"OffsetHuge", entry("head", 88, huge - 63), "tensor head is at byte"},
+        Case{"OffsetHuge", entry("head", 88, kHuge - 63), "tensor head is at byte"},
         Case{"BeyondTheEnd",
              [](MnmEdit& e) {
                // one more layer's worth of rows than the file has: shape and table agree, the file does not
@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
                e.set<uint64_t>(16, e.bytes.size()).set<uint64_t>(80, e.bytes.size() - e.data_offset()).rehash();
              },
              "tensor head of 3072 bytes at "}),
-    case_name);
+    kCaseName);
 
 MnmEdit with_meta(const std::string& meta, uint64_t more) {
   MnmEdit e{tiny_file()};
@@ -304,16 +304,16 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"KeyLength", [](MnmEdit& e) { e.set<uint32_t>(e.meta("name"), UINT32_MAX); },
              "has a name of 4294967295 and a value of"},
         Case{"KeyLength0", [](MnmEdit& e) { e.set<uint32_t>(e.meta("name"), 0); }, "malformed name \"\""},
-        Case{"ValueLength", [](MnmEdit& e) { e.set<uint64_t>(e.meta("name") + 16, huge); },
+        Case{"ValueLength", [](MnmEdit& e) { e.set<uint64_t>(e.meta("name") + 16, kHuge); },
              "a value of 18446744073709551615 bytes with"},
-        Case{"ValueLengthWraps", [](MnmEdit& e) { e.set<uint64_t>(e.meta("name") + 16, huge - 3); },
+        Case{"ValueLengthWraps", [](MnmEdit& e) { e.set<uint64_t>(e.meta("name") + 16, kHuge - 3); },
              "a value of 18446744073709551612 bytes with"},
         Case{"U64Short", with("tok.bos", 1, "1234"), "\"tok.bos\" has 4 bytes where 8 belong"},
         Case{"F64Long", with("norm.eps", 2, f64s({1, 2}), 1), "\"norm.eps\" has 16 bytes where 8 belong"},
         Case{"U32sUneven", with("tok.ends", 4, "12345"), "\"tok.ends\" has 5 bytes, not a multiple of the 4"},
         Case{"F64sUneven", with("rope.freqs", 5, "12345"), "\"rope.freqs\" has 5 bytes, not a multiple of the 8"},
         Case{"StrsShort", with("tok.tokens", 6, "1234"), "\"tok.tokens\" has 4 bytes, fewer than the 8"},
-        Case{"StrsCount", with("tok.tokens", 6, u64s({huge})), "says 18446744073709551615 strings, more than its 8 bytes"},
+        Case{"StrsCount", with("tok.tokens", 6, u64s({kHuge})), "says 18446744073709551615 strings, more than its 8 bytes"},
         Case{"StrsCount2", with("tok.tokens", 6, u64s({2}) + u32s({0})), "says 2 strings, more than its 12 bytes"},
         Case{"StrsLength", with("tok.tokens", 6, u64s({1}) + u32s({5}) + "abc"), "has string 0 of 5 bytes with 3 bytes left"},
         Case{"StrsLengthHuge", with("tok.tokens", 6, u64s({1}) + u32s({UINT32_MAX}) + "abc"), "string 0 of 4294967295 bytes"},
@@ -340,7 +340,7 @@ INSTANTIATE_TEST_SUITE_P(
              "malformed name \"zzz"},
         Case{"Cut", [](MnmEdit& e) { e = with_meta(e.meta_text() + "1234567", 1); }, "(7 bytes left)"},
         Case{"Rest", [](MnmEdit& e) { e = with_meta(e.meta_text() + "1234567", 0); }, "7 bytes of metadata follow its"}),
-    case_name);
+    kCaseName);
 
 // What a newer writer may add without being refused.
 TEST(Load, UnknownKeysThatAreNotRequired) {

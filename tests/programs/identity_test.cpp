@@ -43,7 +43,7 @@ TEST_P(OnPath, ThreadsAndChunks) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Identity, OnPath, testing::ValuesIn(all_paths),
+INSTANTIATE_TEST_SUITE_P(Identity, OnPath, testing::ValuesIn(kAllPaths),
                          [](const auto& info) { return std::string(path_name(info.param)); });
 
 TEST(Identity, TheFingerprintTellsCacheTypesApart) {

@@ -302,7 +302,7 @@ TEST(Verify, AllPathsAreEqual) {
   const Ran r = chat({"--verify", "--quiet"});
   EXPECT_EQ(r.code, 0) << r.out;
   EXPECT_NE(r.out.find("checksums of 56 tensors are right"), std::string::npos) << r.out;
-  for (const Path p : all_paths) {
+  for (const Path p : kAllPaths) {
     if (p == Path::ref) continue;
     const std::string name(path_name(p));
     const std::string missing = cpu_missing(cpu_here(), p);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <csignal>
 #include <cstdlib>
+#include "support/build.h"
 
 namespace nyb::test {
 namespace {
@@ -96,7 +97,7 @@ Ran run(const Args& argv, const RunOptions& o) {
   size_t written = 0;
   bool sent = o.interrupt_after.count() < 0;
   Clock::time_point seen_at{};
-  const Clock::time_point until = Clock::now() + o.timeout;
+  const Clock::time_point until = Clock::now() + o.timeout * kPatience;
   while ((out_fd >= 0 || err_fd >= 0) && Clock::now() < until) {
     if (in_fd >= 0 && written == o.in.size() && !o.hold_in) {
       close(in_fd);
@@ -126,7 +127,7 @@ Ran run(const Args& argv, const RunOptions& o) {
   for (const int fd : {in_fd, out_fd, err_fd})
     if (fd >= 0) close(fd);
   int status = 0;
-  if (!reap(pid, status, until + std::chrono::seconds(1))) {
+  if (!reap(pid, status, until + std::chrono::seconds(1) * kPatience)) {
     kill(pid, SIGKILL);
     waitpid(pid, &status, 0);
     r.timed_out = true;
@@ -188,7 +189,7 @@ bool Pty::pump(int ms) {
 }
 
 bool Pty::wait(const std::string& text, std::chrono::seconds limit) {
-  const Clock::time_point until = Clock::now() + limit;
+  const Clock::time_point until = Clock::now() + limit * kPatience;
   for (;;) {
     if (const size_t at = seen.find(text, from_); at != std::string::npos) {
       from_ = at + text.size();
@@ -199,14 +200,14 @@ bool Pty::wait(const std::string& text, std::chrono::seconds limit) {
 }
 
 bool Pty::more(size_t bytes) {
-  const Clock::time_point until = Clock::now() + std::chrono::seconds(60);
+  const Clock::time_point until = Clock::now() + std::chrono::seconds(60) * kPatience;
   for (const size_t before = seen.size(); seen.size() < before + bytes;)
     if (Clock::now() > until || !pump(50)) return false;
   return true;
 }
 
 int Pty::finish(std::chrono::seconds limit) {
-  const Clock::time_point until = Clock::now() + limit;
+  const Clock::time_point until = Clock::now() + limit * kPatience;
   int status = 0;
   while (waitpid(pid_, &status, WNOHANG) == 0) {
     if (Clock::now() > until) return -2;

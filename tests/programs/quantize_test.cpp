@@ -65,13 +65,13 @@ fs::path fresh(const std::string& name) {
   return p;
 }
 
-const std::string pocket = test::pocket_dir().string();
+const std::string kPocket = test::pocket_dir().string();
 
 TEST(Quantize, PocketInEveryType) {
   const fs::path dir = fresh("types");
   for (const std::string type : {"f32", "q8", "q4"}) {
     const fs::path out = dir / (type + ".mnm");
-    const Ran r = run({pocket, out.string(), "--type", type});
+    const Ran r = run({kPocket, out.string(), "--type", type});
     ASSERT_EQ(r.code, 0) << r.err;
     EXPECT_EQ(r.err, "");  // no progress bar where stderr is no terminal
     for (const char* word : {"tensor", "embed", "q ", "k ", "v ", "o ", "gate", "up", "down", "norms", "weights", "product"})
@@ -93,7 +93,7 @@ TEST(Quantize, DefaultsHeadNameAndQuiet) {
   const fs::path dir = fresh("options");
   const auto made = [&](std::vector<std::string> args) {
     const std::string out = (dir / "m.mnm").string();
-    args.insert(args.begin(), {pocket, out, "--quiet"});
+    args.insert(args.begin(), {kPocket, out, "--quiet"});
     const Ran r = run(args);
     EXPECT_EQ(r.code, 0) << r.err;
     EXPECT_EQ(r.out + r.err, "");
@@ -112,8 +112,8 @@ TEST(Quantize, DefaultsHeadNameAndQuiet) {
 TEST(Quantize, TwiceTheSameBytes) {
   const fs::path dir = fresh("same");
   for (const std::string type : {"q8", "q4"}) {
-    ASSERT_EQ(run({pocket, (dir / "a.mnm").string(), "--quiet", "--type", type}).code, 0);
-    ASSERT_EQ(run({pocket + "/", (dir / "b.mnm").string(), "--quiet", "--type", type}).code, 0);
+    ASSERT_EQ(run({kPocket, (dir / "a.mnm").string(), "--quiet", "--type", type}).code, 0);
+    ASSERT_EQ(run({kPocket + "/", (dir / "b.mnm").string(), "--quiet", "--type", type}).code, 0);
     EXPECT_EQ(test::read_file(dir / "a.mnm"), test::read_file(dir / "b.mnm"));
   }
 }
@@ -129,7 +129,7 @@ TEST(Quantize, AModelWithoutATokenizer) {
 
 TEST(Quantize, PathsWithSpacesAndOtherLetters) {
   const fs::path dir = fresh("größe 模型");
-  fs::copy(pocket, dir / "ein modell");
+  fs::copy(kPocket, dir / "ein modell");
   ASSERT_EQ(run({(dir / "ein modell").string(), (dir / "aus gang.mnm").string(), "--quiet"}).code, 0);
   EXPECT_EQ(eng_load((dir / "aus gang.mnm").string())->name, "ein modell");
 }
@@ -138,13 +138,13 @@ TEST(Quantize, Errors) {
   const fs::path dir = fresh("errors");
   const std::string out = (dir / "m.mnm").string();
   EXPECT_TRUE(fails(run({(dir / "absent").string(), out}), "there is no such folder"));
-  EXPECT_TRUE(fails(run({pocket + "/config.json", out}), "this is not a folder; quantize reads a Hugging Face folder"));
+  EXPECT_TRUE(fails(run({kPocket + "/config.json", out}), "this is not a folder; quantize reads a Hugging Face folder"));
   EXPECT_TRUE(fails(run({dir.string(), out}), "there is no config.json"));
-  EXPECT_TRUE(fails(run({pocket, dir.string()}), "this is a folder; give the name of a file"));
-  EXPECT_TRUE(fails(run({pocket, (dir / "x" / "m.mnm").string()}), "is not there"));
-  EXPECT_TRUE(fails(run({pocket, "/dev/null"}), "not a regular file"));
+  EXPECT_TRUE(fails(run({kPocket, dir.string()}), "this is a folder; give the name of a file"));
+  EXPECT_TRUE(fails(run({kPocket, (dir / "x" / "m.mnm").string()}), "is not there"));
+  EXPECT_TRUE(fails(run({kPocket, "/dev/null"}), "not a regular file"));
   const fs::path copy = dir / "copy";
-  fs::copy(pocket, copy);
+  fs::copy(kPocket, copy);
   const auto size = fs::file_size(copy / "model.safetensors");
   EXPECT_TRUE(fails(run({copy.string(), (copy / "model.safetensors").string()}), "a part of the model to convert"));
   EXPECT_TRUE(fails(run({copy.string(), (copy / "tokenizer.json").string()}), "a part of the model to convert"));
@@ -156,7 +156,7 @@ TEST(Quantize, Errors) {
 
 TEST(Quantize, APartOfTheModelByAnotherName) {
   const fs::path dir = fresh("links"), copy = dir / "copy", blobs = dir / "blobs";
-  fs::copy(pocket, copy);
+  fs::copy(kPocket, copy);
   const std::string before = test::read_file(copy / "model.safetensors");
   for (const char* part : {"model.safetensors", "config.json"}) {
     const fs::path link = dir / (std::string(part) + ".mnm");
@@ -173,7 +173,7 @@ TEST(Quantize, APartOfTheModelByAnotherName) {
 TEST(Quantize, ALinkToNowhereIsNoAbsentFile) {
   for (const char* file : {"tokenizer.json", "tokenizer_config.json", "chat_template.jinja", "generation_config.json"}) {
     const fs::path dir = fresh("nowhere"), copy = dir / "copy";
-    fs::copy(pocket, copy);
+    fs::copy(kPocket, copy);
     fs::remove(copy / file);
     fs::create_symlink("gone", copy / file);
     EXPECT_TRUE(fails(run({copy.string(), (dir / "m.mnm").string()}), std::string(file) + ": this symbolic link leads nowhere"));
@@ -183,7 +183,7 @@ TEST(Quantize, ALinkToNowhereIsNoAbsentFile) {
 TEST(Quantize, NothingReachesTheTerminalRaw) {
   const Ran r = run({"we\nird\033[31m\xff/none", "x.mnm"});
   EXPECT_TRUE(fails(r, "we\\nird\\x1b[31m\\xff/none: there is no such folder"));
-  EXPECT_TRUE(fails(run({pocket, "x.mnm", "--no\033[31m\nsuch"}), "--no\\x1b[31m\\nsuch", 2));
+  EXPECT_TRUE(fails(run({kPocket, "x.mnm", "--no\033[31m\nsuch"}), "--no\\x1b[31m\\nsuch", 2));
 }
 
 TEST(Quantize, ValuesAreCheckedBeforeTheWork) {
@@ -193,7 +193,7 @@ TEST(Quantize, ValuesAreCheckedBeforeTheWork) {
   for (const Case& c : {Case{"rms_norm_eps", "1e300", "which a float does not hold"}, Case{"rope_theta", "1e-8", "too small"},
                         Case{"rms_norm_eps", "1e400", "\"rms_norm_eps\" is beyond what a double holds"}}) {
     const fs::path dir = fresh("values"), copy = dir / "copy";
-    fs::copy(pocket, copy);
+    fs::copy(kPocket, copy);
     std::string config = test::read_file(copy / "config.json");
     const size_t at = config.find(':', config.find(std::string("\"") + c.key + "\"")) + 1;
     config.replace(at, config.find_first_of(",}\n", at) - at, c.value);
@@ -204,11 +204,11 @@ TEST(Quantize, ValuesAreCheckedBeforeTheWork) {
 
 TEST(Quantize, WrongUsage) {
   EXPECT_TRUE(fails(run({}), "IN", 2));
-  EXPECT_TRUE(fails(run({pocket}), "OUT", 2));
-  EXPECT_TRUE(fails(run({pocket, "x.mnm", "--type", "q5"}), "q5", 2));
-  EXPECT_TRUE(fails(run({pocket, "x.mnm", "--nonsense"}), "nonsense", 2));
-  EXPECT_TRUE(fails(run({pocket, "x.mnm", "type=q5"}), "q5", 2));
-  EXPECT_TRUE(fails(run({pocket, "x.mnm", "y.mnm"}), "y.mnm", 2));
+  EXPECT_TRUE(fails(run({kPocket}), "OUT", 2));
+  EXPECT_TRUE(fails(run({kPocket, "x.mnm", "--type", "q5"}), "q5", 2));
+  EXPECT_TRUE(fails(run({kPocket, "x.mnm", "--nonsense"}), "nonsense", 2));
+  EXPECT_TRUE(fails(run({kPocket, "x.mnm", "type=q5"}), "q5", 2));
+  EXPECT_TRUE(fails(run({kPocket, "x.mnm", "y.mnm"}), "y.mnm", 2));
   const Ran help = run({"--help"});
   EXPECT_EQ(help.code, 0);
   for (const char* o : {"--type", "--head", "--fit", "--no-fit", "--name", "--quiet"})
@@ -218,7 +218,7 @@ TEST(Quantize, WrongUsage) {
 
 TEST(Quantize, AFullDiskLeavesNothing) {
   const fs::path dir = fresh("full");
-  const Ran r = run({pocket, (dir / "m.mnm").string()}, [] {
+  const Ran r = run({kPocket, (dir / "m.mnm").string()}, [] {
     const rlimit limit{1 << 20, 1 << 20};
     setrlimit(RLIMIT_FSIZE, &limit);
   });
@@ -229,7 +229,7 @@ TEST(Quantize, AFullDiskLeavesNothing) {
 TEST(Quantize, CtrlCLeavesNothing) {
   const fs::path dir = fresh("interrupted"), out = dir / "m.mnm";
   std::ofstream(out) << "old";
-  const Ran r = run({pocket, out.string(), "--type", "q4"}, {}, [&](pid_t pid) {
+  const Ran r = run({kPocket, out.string(), "--type", "q4"}, {}, [&](pid_t pid) {
     // as soon as the temporary file is there
     for (int i = 0; i < 20000 && std::distance(fs::directory_iterator(dir), {}) < 2; i++) usleep(200);
     kill(pid, SIGINT);
@@ -246,7 +246,7 @@ TEST(Quantize, OtherEndsLeaveNothing) {
   for (const auto& [first, second, code] : {std::tuple{SIGHUP, 0, 130}, {SIGTERM, SIGINT, 130}, {SIGQUIT, 0, 1000 + SIGQUIT}}) {
     const fs::path dir = fresh("ended"), out = dir / "m.mnm";
     const Ran r = run(
-        {pocket, out.string(), "--type", "q4"}, [&] { setrlimit(RLIMIT_CORE, &no_core); },
+        {kPocket, out.string(), "--type", "q4"}, [&] { setrlimit(RLIMIT_CORE, &no_core); },
         [&, one = first, two = second](pid_t pid) {
           for (int i = 0; i < 20000 && fs::is_empty(dir); i++) usleep(200);
           kill(pid, one);

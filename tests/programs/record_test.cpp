@@ -44,7 +44,7 @@ Ran replay(const std::string& path, const Args& more = {}) {
 
 TEST(Record, ReplaysAsIdenticalOnEveryPathAndThreadCount) {
   const std::string path = recorded("a.json", {"--kernel", "ref", "--threads", "3"});
-  for (const Path p : all_paths) {
+  for (const Path p : kAllPaths) {
     if (!cpu_missing(cpu_here(), p).empty()) continue;
     for (const char* threads : {"1", "2"}) {
       const Ran r = replay(path, {"--kernel", std::string(path_name(p)), "--threads", threads, "--chunk", threads});
@@ -72,7 +72,8 @@ TEST(Record, ReplaysWithBothCacheTypesAndRawTextAndIds) {
 TEST(Record, ReplaysAConversationThatOutgrewItsContext) {
   std::string in;
   for (int i = 0; i < 8; ++i) in += "Tell me a story\n";
-  ok({"--record", file("full.json"), "--seed", "5", "--ctx", "128", "--quiet"}, {.in = in + "/undo\nTell me a story\n/regen\nhello\n"});
+  ok({"--record", file("full.json"), "--seed", "5", "--ctx", "128", "--quiet"},
+     {.in = in + "/undo\nTell me a story\n/regen\nhello\n"});
   const Record r = record_read(file("full.json"));
   size_t rereads = 0, undone = 0;
   for (const Event& e : r.events) {

@@ -30,7 +30,7 @@ std::vector<json> replies(Args args, const std::string& in) {
   return all;
 }
 
-const std::string story = "Tell me a story";
+const std::string kStory = "Tell me a story";
 
 TEST(Settings, EachIsAnOptionAndANameOfSet) {
   const std::string help = chat({"--help"}).out;
@@ -48,8 +48,8 @@ TEST(Settings, EachIsAnOptionAndANameOfSet) {
     given.insert(given.end(), {"--" + s.name, value});
     in += "/set " + s.name + " " + value + "\n";
   }
-  in += story + "\n";
-  given.insert(given.end(), {"-p", story});
+  in += kStory + "\n";
+  given.insert(given.end(), {"-p", kStory});
   const json by_option = reply(given), by_set = replies({"--seed", "1"}, in).at(0);
   for (const char* key :
        {"ids", "text", "fingerprint", "seed", "temp", "top_p", "top_k", "min_p", "repeat_penalty", "repeat_last_n", "stop"})
@@ -73,15 +73,15 @@ TEST(Settings, SetRefusesWhatTheOptionsRefuse) {
 }
 
 TEST(Settings, MinPOfOneIsGreedy) {
-  const json a = reply({"-p", story, "--temp", "1.5", "--min-p", "1", "--top-k", "0", "--top-p", "1"}),
-             b = reply({"-p", story, "--temp", "0"});
+  const json a = reply({"-p", kStory, "--temp", "1.5", "--min-p", "1", "--top-k", "0", "--top-p", "1"}),
+             b = reply({"-p", kStory, "--temp", "0"});
   EXPECT_EQ(a["ids"], b["ids"]);
-  EXPECT_NE(reply({"-p", story, "--temp", "1.5", "--seed", "4", "--top-k", "0", "--top-p", "1"})["ids"], b["ids"])
+  EXPECT_NE(reply({"-p", kStory, "--temp", "1.5", "--seed", "4", "--top-k", "0", "--top-p", "1"})["ids"], b["ids"])
       << "the test shows nothing";
 }
 
 TEST(Settings, ThePenaltyChangesWhatIsSaidAndNotTheLogits) {
-  const Args base = {"-p", story, "--temp", "0", "--max", "60"};
+  const Args base = {"-p", kStory, "--temp", "0", "--max", "60"};
   Args strong = base, none = base;
   strong.insert(strong.end(), {"--repeat-penalty", "1.8"});
   none.insert(none.end(), {"--repeat-penalty", "1.8", "--repeat-last-n", "0"});
@@ -90,42 +90,42 @@ TEST(Settings, ThePenaltyChangesWhatIsSaidAndNotTheLogits) {
   EXPECT_EQ(a["fingerprint"], c["fingerprint"]);
   EXPECT_EQ(a["ids"], c["ids"]);
   // up to the first token that differs the logits were the same ones
-  EXPECT_EQ(reply({"-p", story, "--temp", "0", "--max", "1"})["fingerprint"],
-            reply({"-p", story, "--temp", "0", "--max", "1", "--repeat-penalty", "1.8"})["fingerprint"]);
+  EXPECT_EQ(reply({"-p", kStory, "--temp", "0", "--max", "1"})["fingerprint"],
+            reply({"-p", kStory, "--temp", "0", "--max", "1", "--repeat-penalty", "1.8"})["fingerprint"]);
 }
 
 TEST(Settings, AStopTextEndsTheReplyAndIsNotShown) {
-  const json all = reply({"-p", story, "--temp", "0"});
+  const json all = reply({"-p", kStory, "--temp", "0"});
   const std::string text = all["text"];
   ASSERT_GT(text.size(), 40u);
   for (const size_t at : {size_t{3}, size_t{10}, size_t{31}})
     for (const size_t n : {size_t{1}, size_t{2}, size_t{9}}) {
       const std::string stop = text.substr(at, n);
       const size_t first = text.find(stop);
-      const json j = reply({"-p", story, "--temp", "0", "--stop", stop, "--stop", "never said"});
+      const json j = reply({"-p", kStory, "--temp", "0", "--stop", stop, "--stop", "never said"});
       EXPECT_EQ(j["text"], text.substr(0, first)) << stop;
       EXPECT_EQ(j["stop"], "stop");
       EXPECT_EQ(j["stop_text"], stop);
       const size_t ids = j["ids"].size();
       EXPECT_EQ(j["ids"], json(std::vector<json>(all["ids"].begin(), all["ids"].begin() + static_cast<std::ptrdiff_t>(ids))));
-      const Ran plain = chat({"-p", story, "--temp", "0", "--stop", stop, "--quiet"});
+      const Ran plain = chat({"-p", kStory, "--temp", "0", "--stop", stop, "--quiet"});
       EXPECT_EQ(plain.out, text.substr(0, first) + "\n");
     }
-  EXPECT_EQ(reply({"-p", story, "--temp", "0", "--stop", text.substr(text.size() - 4) + "never"})["text"], text)
+  EXPECT_EQ(reply({"-p", kStory, "--temp", "0", "--stop", text.substr(text.size() - 4) + "never"})["text"], text)
       << "what was held back comes out";
 }
 
 TEST(Settings, ASpecialTokenIsAStopById) {
-  const json all = reply({"-p", story, "--temp", "0"});
+  const json all = reply({"-p", kStory, "--temp", "0"});
   ASSERT_EQ(all["stop"], "end");
-  const json j = reply({"-p", story, "--temp", "0", "--stop", "<|user|>"});
+  const json j = reply({"-p", kStory, "--temp", "0", "--stop", "<|user|>"});
   EXPECT_EQ(j["text"], all["text"]) << "it never comes";
   EXPECT_EQ(j["ids"], all["ids"]);
 }
 
 TEST(Settings, StopTextsHaveNewLines) {
-  const std::string text = reply({"-p", story, "--temp", "0"})["text"];
-  EXPECT_EQ(reply({"-p", story, "--temp", "0", "--stop", "\\n"})["text"], text.substr(0, text.find('\n')));
+  const std::string text = reply({"-p", kStory, "--temp", "0"})["text"];
+  EXPECT_EQ(reply({"-p", kStory, "--temp", "0", "--stop", "\\n"})["text"], text.substr(0, text.find('\n')));
   const Ran r = chat({"--quiet"}, {.in = "/set stop a\\n\\\\\n/set stop\n"});
   EXPECT_NE(r.err.find("(stop: \"a\\n\\\\\")"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("(stop: none)"), std::string::npos) << r.err;
@@ -147,9 +147,7 @@ TEST(Settings, LogProbsAreOfTheLogits) {
       sum += std::exp(before);
       std::string bytes;
       for (const json& b : t["bytes"]) bytes += static_cast<char>(b.get<int>());
-      if (utf8_valid(bytes)) {
-        EXPECT_EQ(t["text"], bytes);
-      }
+      if (utf8_valid(bytes)) { EXPECT_EQ(t["text"], bytes); }
     }
     EXPECT_LE(sum, 1 + 1e-12);
   }

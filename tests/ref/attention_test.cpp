@@ -14,8 +14,8 @@
 namespace nyb::test {
 namespace {
 
-constexpr double exp8_error = 8.5e-8;
-constexpr size_t segment = 256;
+constexpr double kExp8Error = 8.5e-8;
+constexpr size_t kSegment = 256;
 
 TEST(VecMax, IsTheGreatest) {
   Random rng(40);
@@ -60,12 +60,12 @@ TEST(SoftmaxNum, IsNearDouble) {
       const double arg = (static_cast<double>(x[i]) - max) * mul;
       if (arg < -87) continue;
       const double want = std::exp(arg);
-      const double bound = (exp8_error + 2 * u * std::fabs(arg)) * 1.001 * want;
+      const double bound = (kExp8Error + 2 * kHalfUlp * std::fabs(arg)) * 1.001 * want;
       ASSERT_NEAR(p[i], want, bound) << i;
       want_sum += want;
       bound_sum += bound;
     }
-    EXPECT_NEAR(sum, want_sum, bound_sum + (63.0 + 4) * u * want_sum);
+    EXPECT_NEAR(sum, want_sum, bound_sum + (63.0 + 4) * kHalfUlp * want_sum);
   }
 }
 
@@ -123,7 +123,7 @@ TEST(AttnScore, IsTheChainTimesTheScale) {
         size += std::fabs(static_cast<double>(q[d]) * c.k[t * dim + d]);
       }
       ASSERT_EQ(bits_of(s[t]), bits_of(chain * 0.125f)) << t;
-      ASSERT_NEAR(s[t], want * 0.125, static_cast<double>(dim + 1) * u * size * 0.125 * 1.001) << t;
+      ASSERT_NEAR(s[t], want * 0.125, static_cast<double>(dim + 1) * kHalfUlp * size * 0.125 * 1.001) << t;
     }
   }
 }
@@ -146,7 +146,7 @@ TEST(AttnMix, IsTheChainOverPositions) {
         size += std::fabs(static_cast<double>(p[t]) * c.v[t * dim + d]);
       }
       ASSERT_EQ(bits_of(o[d]), bits_of(chain));
-      ASSERT_NEAR(o[d], want, static_cast<double>(n) * u * size * 1.001);
+      ASSERT_NEAR(o[d], want, static_cast<double>(n) * kHalfUlp * size * 1.001);
     }
   }
 }
@@ -207,13 +207,13 @@ void whole_attention(size_t n, size_t dim, float size) {
   const Cache c = random_cache(rng, n, dim);
   const std::vector<float> q = normals(rng, dim, size);
   const float scale = 1.0f / std::sqrt(static_cast<float>(dim));
-  const size_t segments = (n + segment - 1) / segment;
+  const size_t segments = (n + kSegment - 1) / kSegment;
   std::vector<float> ml, o(segments * dim), out(dim);
   for (size_t k = 0; k < segments; ++k) {
-    const size_t first = k * segment;
-    const size_t count = std::min(segment, n - first);
+    const size_t first = k * kSegment;
+    const size_t count = std::min(kSegment, n - first);
     const std::vector<float> blocks = c.key_blocks(first, count);
-    std::vector<float> s(segment);
+    std::vector<float> s(kSegment);
     ref::attn_score_f32(q.data(), blocks.data(), s.data(), dim, (count + 15) / 16, scale);
     float max = 0;
     ASSERT_EQ(ref::vec_max(s.data(), &max, count), 0u);
@@ -236,8 +236,8 @@ void whole_attention(size_t n, size_t dim, float size) {
   const double max = *std::max_element(score.begin(), score.end());
   double total = 0;
   for (double& s : score) total += (s = std::exp(s - max));
-  const double d_weight = (static_cast<double>(dim) + 1 + 4) * u * greatest + 2 * exp8_error;
-  const double bound = 2 * d_weight + static_cast<double>(256 + 20 + 2 * segments + 3) * u;
+  const double d_weight = (static_cast<double>(dim) + 1 + 4) * kHalfUlp * greatest + 2 * kExp8Error;
+  const double bound = 2 * d_weight + static_cast<double>(256 + 20 + 2 * segments + 3) * kHalfUlp;
   for (size_t d = 0; d < dim; ++d) {
     double want = 0;
     double magnitude = 0;

@@ -15,7 +15,7 @@ inline float from_bits(uint32_t b) { return std::bit_cast<float>(b); }
 inline bool same(float a, float b) { return bits_of(a) == bits_of(b) || (std::isnan(a) && std::isnan(b)); }
 
 // Half an ulp of 1: the greatest relative error of one operation. All tolerances of these tests are built from it.
-inline constexpr double u = 0x1p-24;
+inline constexpr double kHalfUlp = 0x1p-24;
 
 class Random {
  public:

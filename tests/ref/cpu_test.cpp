@@ -39,7 +39,7 @@ TEST(CpuDetect, EachBitCounts) {
   for (const Need& need : needs()) {
     CpuWords w = everything();
     need.remove(w);
-    for (const Path p : all_paths) {
+    for (const Path p : kAllPaths) {
       const bool needed = std::find(need.paths.begin(), need.paths.end(), p) != need.paths.end();
       EXPECT_EQ(missing(w, p), needed ? need.name : "") << need.name << " and " << path_name(p);
     }
@@ -105,7 +105,7 @@ TEST(CpuDetect, ThisMachine) {
   EXPECT_GE(w.max_leaf, 1u);
   EXPECT_NE(w.leaf1_edx & (1u << 26), 0u) << "every x86-64 has SSE2";
   const CpuFeatures again = cpu_detect(w);
-  for (const Path p : all_paths) EXPECT_EQ(cpu_missing(again, p), cpu_missing(cpu_here(), p));
+  for (const Path p : kAllPaths) EXPECT_EQ(cpu_missing(again, p), cpu_missing(cpu_here(), p));
   if (cpu_here().os_zmm) { EXPECT_TRUE(cpu_here().os_ymm); }
 }
 

@@ -29,13 +29,13 @@ class Draw {
   std::mt19937_64 gen_;
 };
 
-constexpr double sincos_ulps = 0.80;  // measured 0.787; the bits of the result stand fixed in SincosBits
-constexpr double exact_ulps = 0.501;  // the double nearest to the true value, but for ties that long double cannot tell
+constexpr double kSincosUlps = 0.80;  // measured 0.787; the bits of the result stand fixed in SincosBits
+constexpr double kExactUlps = 0.501;  // the double nearest to the true value, but for ties that long double cannot tell
 
 void expect_sincos(double angle) {
   const SinCos r = det_sincos(angle);
-  ASSERT_LE(ulps(r.sin, std::sin(static_cast<long double>(angle))), sincos_ulps) << "sine of " << angle;
-  ASSERT_LE(ulps(r.cos, std::cos(static_cast<long double>(angle))), sincos_ulps) << "cosine of " << angle;
+  ASSERT_LE(ulps(r.sin, std::sin(static_cast<long double>(angle))), kSincosUlps) << "sine of " << angle;
+  ASSERT_LE(ulps(r.cos, std::cos(static_cast<long double>(angle))), kSincosUlps) << "cosine of " << angle;
 }
 
 TEST(DetSincos, EveryMagnitude) {
@@ -87,7 +87,7 @@ TEST(DetExp, IsTheNearestDouble) {
   Draw draw(52);
   for (int i = 0; i < 50000; ++i) {
     const double x = i % 2 ? draw.between(-700.0, 700.0) : std::ldexp(draw.between(-1.0, 1.0), -draw.below(60));
-    ASSERT_LE(ulps(det_exp(x), std::exp(static_cast<long double>(x))), exact_ulps) << x;
+    ASSERT_LE(ulps(det_exp(x), std::exp(static_cast<long double>(x))), kExactUlps) << x;
   }
   EXPECT_EQ(det_exp(0.0), 1.0);
   EXPECT_EQ(det_exp(1.0), 2.718281828459045);
@@ -101,7 +101,7 @@ TEST(DetLog, IsTheNearestDouble) {
   for (int i = 0; i < 50000; ++i) {
     double x = std::ldexp(draw.between(1.0, 2.0), draw.below(2000) - 1000);
     if (i % 3 == 0) x = 1.0 + std::ldexp(draw.between(-1.0, 1.0), -1 - draw.below(50));  // where the value itself is small
-    ASSERT_LE(ulps(det_log(x), std::log(static_cast<long double>(x))), exact_ulps) << x;
+    ASSERT_LE(ulps(det_log(x), std::log(static_cast<long double>(x))), kExactUlps) << x;
   }
   EXPECT_EQ(det_log(1.0), 0.0);
   EXPECT_EQ(det_log(2.0), 0.6931471805599453);
@@ -112,7 +112,7 @@ TEST(DetPow, FrequenciesOfRope) {
     for (const int dim : {48, 64, 80, 128, 256}) {
       for (int i = 0; i < dim / 2; ++i) {
         const double e = -2.0 * i / dim;
-        ASSERT_LE(ulps(det_pow(base, e), std::pow(static_cast<long double>(base), static_cast<long double>(e))), exact_ulps)
+        ASSERT_LE(ulps(det_pow(base, e), std::pow(static_cast<long double>(base), static_cast<long double>(e))), kExactUlps)
             << base << " to the " << e;
       }
     }
@@ -126,7 +126,7 @@ TEST(DetPow, IsTheNearestDouble) {
     const double e = draw.between(-30.0, 30.0);
     const long double want = std::pow(static_cast<long double>(base), static_cast<long double>(e));
     // powl itself is good to an ulp of long double, 2^-11 of ours
-    ASSERT_LE(ulps(det_pow(base, e), want), exact_ulps) << base << " to the " << e;
+    ASSERT_LE(ulps(det_pow(base, e), want), kExactUlps) << base << " to the " << e;
   }
   for (int i = -20; i <= 20; ++i) EXPECT_EQ(det_pow(2.0, i), std::ldexp(1.0, i));
   EXPECT_EQ(det_pow(10.0, 3.0), 1000.0);

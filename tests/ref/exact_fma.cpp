@@ -9,21 +9,21 @@ namespace nyb::test {
 namespace {
 
 // Magnitudes, least significant word first. The unit is the square of the least subnormal.
-constexpr int words = 11;
-constexpr int unit = -298;
-using Big = std::array<uint64_t, words>;
+constexpr int kWords = 11;
+constexpr int kUnit = -298;
+using Big = std::array<uint64_t, kWords>;
 
 Big shifted(uint64_t v, int by) {
   Big out = {};
   const int word = by / 64;
   const int bit = by % 64;
   out[word] = v << bit;
-  if (bit != 0 && word + 1 < words) out[word + 1] = v >> (64 - bit);
+  if (bit != 0 && word + 1 < kWords) out[word + 1] = v >> (64 - bit);
   return out;
 }
 
 bool less(const Big& a, const Big& b) {
-  for (int i = words - 1; i >= 0; --i)
+  for (int i = kWords - 1; i >= 0; --i)
     if (a[i] != b[i]) return a[i] < b[i];
   return false;
 }
@@ -31,7 +31,7 @@ bool less(const Big& a, const Big& b) {
 Big sum(const Big& a, const Big& b) {
   Big out;
   uint64_t carry = 0;
-  for (int i = 0; i < words; ++i) {
+  for (int i = 0; i < kWords; ++i) {
     const uint64_t t = a[i] + carry;
     const uint64_t carry_t = t < carry;
     out[i] = t + b[i];
@@ -43,7 +43,7 @@ Big sum(const Big& a, const Big& b) {
 Big difference(const Big& a, const Big& b) {  // a >= b
   Big out;
   uint64_t borrow = 0;
-  for (int i = 0; i < words; ++i) {
+  for (int i = 0; i < kWords; ++i) {
     const uint64_t t = a[i] - borrow;
     const uint64_t borrow_t = a[i] < borrow;
     out[i] = t - b[i];
@@ -55,7 +55,7 @@ Big difference(const Big& a, const Big& b) {  // a >= b
 bool bit_at(const Big& a, int i) { return i >= 0 && ((a[i / 64] >> (i % 64)) & 1u); }
 
 int top_bit(const Big& a) {
-  for (int i = words * 64 - 1; i >= 0; --i)
+  for (int i = kWords * 64 - 1; i >= 0; --i)
     if (bit_at(a, i)) return i;
   return -1;
 }
@@ -69,12 +69,12 @@ bool any_below(const Big& a, int i) {
 float rounded(const Big& a, bool negative) {
   const int top = top_bit(a);
   // The last place kept: 24 bits from the top, but nothing below 2^-149.
-  const int last = std::max(top - 23, -149 - unit);
+  const int last = std::max(top - 23, -149 - kUnit);
   uint32_t kept = 0;
   for (int i = std::max(top, last); i >= last; --i) kept = kept * 2 + static_cast<uint32_t>(bit_at(a, i));
   if (bit_at(a, last - 1) && (any_below(a, last - 1) || (kept & 1u))) ++kept;
   // Adding the exponent field to a significand with its leading one in place carries rightly, into infinity too.
-  const int exponent = last + unit + 149;
+  const int exponent = last + kUnit + 149;
   const uint64_t magnitude = (static_cast<uint64_t>(exponent) << 23) + kept;
   const uint32_t bits = magnitude > 0x7f800000u ? 0x7f800000u : static_cast<uint32_t>(magnitude);
   return from_bits(bits | (negative ? 0x80000000u : 0u));
@@ -106,8 +106,8 @@ float exact_fma(float a, float b, float c) {
     return from_bits(0x7f800000u | (negative ? 0x80000000u : 0u));
   }
   if (std::isinf(c)) return c;
-  const Big product = shifted(static_cast<uint64_t>(x.significand) * y.significand, x.exponent + y.exponent - unit);
-  const Big addend = shifted(z.significand, z.exponent - unit);
+  const Big product = shifted(static_cast<uint64_t>(x.significand) * y.significand, x.exponent + y.exponent - kUnit);
+  const Big addend = shifted(z.significand, z.exponent - kUnit);
   if (negative == z.negative) {
     const Big s = sum(product, addend);
     return top_bit(s) < 0 ? c : rounded(s, negative);

@@ -16,28 +16,17 @@
 #include "kern/ref.h"
 #include "ref/bits.h"
 #include "ref/exact_fma.h"
+#include "support/build.h"
 
 namespace nyb::test {
 namespace {
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(undefined_behavior_sanitizer)
-#define NYB_SLOW_BUILD
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-#define NYB_SLOW_BUILD
-#endif
-#ifdef NYB_SLOW_BUILD
-constexpr uint32_t thin = 128;
-#else
-constexpr uint32_t thin = 1;
-#endif
+constexpr uint32_t kThin = kSlowBuild ? 128 : 1;
 
-constexpr uint32_t sign_bit = 0x80000000u;
-constexpr uint32_t limit_bits = 0x42b10000u;  // 88.5
-constexpr uint32_t small_bits = 0x20000000u;  // 2^-63
-constexpr uint32_t block = 1u << 20;
+constexpr uint32_t kSignBit = 0x80000000u;
+constexpr uint32_t kLimitBits = 0x42b10000u;  // 88.5
+constexpr uint32_t kSmallBits = 0x20000000u;  // 2^-63
+constexpr uint32_t kBlock = 1u << 20;
 
 struct Worst {
   double error = 0;
@@ -86,11 +75,11 @@ Worst try_all(uint32_t first, uint32_t last, uint32_t step) {
   Worst out;
   std::mutex lock;
   std::atomic<uint32_t> next{0};
-  const uint32_t blocks = (last - first + block - 1) / block;
+  const uint32_t blocks = (last - first + kBlock - 1) / kBlock;
   const auto work = [&] {
     for (uint32_t i = next++; i < 2 * blocks; i = next++) {
-      const uint32_t from = first + i / 2 * block;
-      const Worst w = try_range(from, std::min(from + block, last), (i & 1) ? sign_bit : 0, step);
+      const uint32_t from = first + i / 2 * kBlock;
+      const Worst w = try_range(from, std::min(from + kBlock, last), (i & 1) ? kSignBit : 0, step);
       const std::lock_guard hold(lock);
       out.take(w);
     }
@@ -103,14 +92,14 @@ Worst try_all(uint32_t first, uint32_t last, uint32_t step) {
 
 // docs/numerics.md states the first two figures.
 TEST(Exp8, EveryFloatOfItsRange) {
-  const Worst w = try_all(small_bits, limit_bits + 1, thin);
+  const Worst w = try_all(kSmallBits, kLimitBits + 1, kThin);
   RecordProperty("greatest_relative_error", std::to_string(w.error * 1e9) + "e-9");
   EXPECT_LE(w.error, 8.5e-8) << "at " << w.at;
-  EXPECT_GE(w.error, thin == 1 ? 8.4e-8 : 7e-8) << "the measurement saw too little";
+  EXPECT_GE(w.error, kThin == 1 ? 8.4e-8 : 7e-8) << "the measurement saw too little";
   EXPECT_EQ(w.not_monotone, 0.0f);
   EXPECT_LE(w.greatest, 2.4062e38f);
   EXPECT_GE(w.greatest, 2.406e38f);
-  if (thin == 1) { EXPECT_EQ(w.first_positive, std::nextafter(-87.6831284f, 0.0f)); }
+  if (kThin == 1) { EXPECT_EQ(w.first_positive, std::nextafter(-87.6831284f, 0.0f)); }
 }
 
 // The formula of docs/numerics.md, with fma by whole numbers and rounding by comparing distances.
@@ -139,21 +128,21 @@ TEST(Exp8, IsTheFormulaStepByStep) {
 // A hash of 2.4 million results: files and fingerprints of other builds depend on every one.
 TEST(Exp8, Bits) {
   uint64_t hash = 0;
-  for (const uint32_t sign : {0u, sign_bit})
-    for (uint32_t m = 0x30000000u; m <= limit_bits; m += 257)
+  for (const uint32_t sign : {0u, kSignBit})
+    for (uint32_t m = 0x30000000u; m <= kLimitBits; m += 257)
       hash = (hash ^ bits_of(ref::exp8(from_bits(sign | m)))) * 0x9e3779b97f4a7c15u;
   EXPECT_EQ(hash, 0x3fd1288a738e2d49u);
 }
 
 TEST(Exp8, FloatsBelowTwoToTheMinus63GiveOne) {
-  const uint32_t step = std::getenv("NYBBLE_EVERY_FLOAT") ? 1 : 97 * thin;
-  for (const uint32_t sign : {0u, sign_bit})
-    for (uint32_t m = 0; m < small_bits; m += step) ASSERT_EQ(ref::exp8(from_bits(sign | m)), 1.0f) << from_bits(sign | m);
+  const uint32_t step = std::getenv("NYBBLE_EVERY_FLOAT") ? 1 : 97 * kThin;
+  for (const uint32_t sign : {0u, kSignBit})
+    for (uint32_t m = 0; m < kSmallBits; m += step) ASSERT_EQ(ref::exp8(from_bits(sign | m)), 1.0f) << from_bits(sign | m);
 }
 
 TEST(Exp8, IsPlusZeroFarDown) {
-  for (uint32_t m = bits_of(87.6831284f); m <= 0x7f800000u; m += (m < limit_bits ? 1 : 4001))
-    ASSERT_EQ(bits_of(ref::exp8(from_bits(sign_bit | m))), 0u) << from_bits(sign_bit | m);
+  for (uint32_t m = bits_of(87.6831284f); m <= 0x7f800000u; m += (m < kLimitBits ? 1 : 4001))
+    ASSERT_EQ(bits_of(ref::exp8(from_bits(kSignBit | m))), 0u) << from_bits(kSignBit | m);
   EXPECT_EQ(bits_of(ref::exp8(-std::numeric_limits<float>::infinity())), 0u);
 }
 

@@ -17,7 +17,7 @@ namespace {
 struct Shape {
   size_t rows, groups;
 };
-constexpr Shape shapes[] = {{16, 1}, {16, 2}, {16, 7}, {48, 3}, {32, 24}, {16, 64}};
+constexpr Shape kShapes[] = {{16, 1}, {16, 2}, {16, 7}, {48, 3}, {32, 24}, {16, 64}};
 
 std::vector<int8_t> random_ints(Random& rng, size_t n, int low, int high) {
   std::vector<int8_t> out(n);
@@ -45,7 +45,7 @@ int64_t exact_dot(const std::vector<int8_t>& q, const std::vector<QxGroup>& x, s
 // With all scales 1 the chain only adds integers, exactly while they stay below 2^24, so the answer is an int64.
 TEST(Gemv, Q8IsExactInIntegers) {
   Random rng(20);
-  for (const Shape s : shapes) {
+  for (const Shape s : kShapes) {
     const auto q = random_ints(rng, s.rows * s.groups * 32, -128, 127);
     const auto x = random_groups(rng, s.groups, 1.0f);
     const auto w = panels_q8(q, s.rows, s.groups);
@@ -63,7 +63,7 @@ TEST(Gemv, Q8IsExactInIntegers) {
 
 TEST(Gemv, Q4IsExactInIntegers) {
   Random rng(21);
-  for (const Shape s : shapes) {
+  for (const Shape s : kShapes) {
     const auto q = random_ints(rng, s.rows * s.groups * 32, -8, 7);
     const auto x = random_groups(rng, s.groups, 1.0f);
     const auto w = panels_q4(q, std::vector<uint16_t>(s.rows * s.groups, 0x3c00), s.rows, s.groups);
@@ -96,7 +96,7 @@ TEST(Gemv, GroupsAtTheirExtremes) {
 
 TEST(Gemv, Q8IsNearDouble) {
   Random rng(22);
-  for (const Shape s : shapes) {
+  for (const Shape s : kShapes) {
     const auto q = random_ints(rng, s.rows * s.groups * 32, -127, 127);
     const auto x = random_groups(rng, s.groups, 0);
     const auto w = panels_q8(q, s.rows, s.groups);
@@ -111,14 +111,14 @@ TEST(Gemv, Q8IsNearDouble) {
         want += term;
         size += std::fabs(term);
       }
-      ASSERT_NEAR(y[r], want, static_cast<double>(s.groups + 1) * u * size * 1.001) << r;
+      ASSERT_NEAR(y[r], want, static_cast<double>(s.groups + 1) * kHalfUlp * size * 1.001) << r;
     }
   }
 }
 
 TEST(Gemv, Q4IsNearDouble) {
   Random rng(23);
-  for (const Shape s : shapes) {
+  for (const Shape s : kShapes) {
     const auto q = random_ints(rng, s.rows * s.groups * 32, -8, 7);
     const auto x = random_groups(rng, s.groups, 0);
     std::vector<uint16_t> scales(s.rows * s.groups);
@@ -134,7 +134,7 @@ TEST(Gemv, Q4IsNearDouble) {
         want += term;
         size += std::fabs(term);
       }
-      ASSERT_NEAR(y[r], want, static_cast<double>(s.groups + 2) * u * size * 1.001) << r;
+      ASSERT_NEAR(y[r], want, static_cast<double>(s.groups + 2) * kHalfUlp * size * 1.001) << r;
     }
   }
 }
@@ -156,7 +156,7 @@ TEST(Gemv, F32IsNearDouble) {
           want += term;
           size += std::fabs(term);
         }
-        ASSERT_NEAR(y[r], want, static_cast<double>(cols) * u * size * 1.001) << r << " of " << cols << " columns";
+        ASSERT_NEAR(y[r], want, static_cast<double>(cols) * kHalfUlp * size * 1.001) << r << " of " << cols << " columns";
       }
     }
   }

@@ -38,7 +38,7 @@ TEST(KernPick, WithoutAvx2TheReference) {
 }
 
 TEST(KernPick, EveryPathCanBeAskedFor) {
-  for (const Path p : all_paths) {
+  for (const Path p : kAllPaths) {
     const std::string name(path_name(p));
     EXPECT_EQ(pick(everything(), name).table->path, p);
     EXPECT_EQ(pick(everything(), name).reason, "asked for by --kernel");

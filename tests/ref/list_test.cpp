@@ -47,13 +47,13 @@ TEST(KernList, IsTheSupportTableOfTheDocs) {
   const std::vector<Row> rows = table_after("## Support");
   ASSERT_FALSE(rows.empty()) << "no table under \"## Support\"";
   Row head = {"family", "kernel"};
-  for (const Path p : all_paths)
+  for (const Path p : kAllPaths)
     if (p != Path::ref) head.emplace_back(path_name(p));
   EXPECT_EQ(rows[0], head);
   std::vector<Row> want = {head};
   for (const KernInfo& k : kern_list()) {
     Row row = {std::string(k.family), std::string(k.name)};
-    for (const Path p : all_paths)
+    for (const Path p : kAllPaths)
       if (p != Path::ref) row.emplace_back(path_name(k.body[static_cast<size_t>(p)]));
     want.push_back(row);
   }
@@ -74,7 +74,7 @@ TEST(KernList, BitsOfTheDocsAreThoseOfTheDetection) {
     std::string want;
     for (size_t r = 1; r < rows.size(); ++r)
       if (rows[r][column] == "x") want += (want.empty() ? "" : ", ") + rows[r][0];
-    for (const Path p : all_paths) {
+    for (const Path p : kAllPaths) {
       if (path_name(p) == rows[0][column]) { EXPECT_EQ(cpu_missing(CpuFeatures{}, p), want) << path_name(p); }
     }
   }
@@ -90,7 +90,7 @@ TEST(KernList, NamesAreUnique) {
 // A body belongs to a path whose bits are among those of the path that runs it.
 TEST(KernList, BodiesNeedNoMoreThanThePath) {
   for (const KernInfo& k : kern_list()) {
-    for (const Path p : all_paths) {
+    for (const Path p : kAllPaths) {
       const Path body = k.body[static_cast<size_t>(p)];
       EXPECT_EQ(body == Path::ref, p == Path::ref) << k.name;
       EXPECT_EQ(k.body[static_cast<size_t>(body)], body) << k.name << ": inherited from a path that inherits itself";
@@ -106,7 +106,7 @@ TEST(KernList, BodiesNeedNoMoreThanThePath) {
 TEST(KernList, TablesRunTheBodiesOfTheList) {
   std::map<std::string_view, const KernInfo*> infos;
   for (const KernInfo& k : kern_list()) infos[k.name] = &k;
-  for (const Path p : all_paths) {
+  for (const Path p : kAllPaths) {
     const KernTable& t = kern_table(p);
     EXPECT_EQ(t.path, p);
 #define KERNEL(family, name, result, params, args, ...)                                   \
@@ -114,7 +114,7 @@ TEST(KernList, TablesRunTheBodiesOfTheList) {
     const Path body = infos[#name]->body[static_cast<size_t>(p)];                         \
     EXPECT_NE(t.name, nullptr) << #name;                                                  \
     EXPECT_EQ(t.name, kern_table(body).name) << #name << " on " << path_name(p);          \
-    for (const Path other : all_paths) {                                                  \
+    for (const Path other : kAllPaths) {                                                  \
       if (infos[#name]->body[static_cast<size_t>(other)] != body) {                       \
         EXPECT_NE(t.name, kern_table(other).name) << #name << " on " << path_name(other); \
       }                                                                                   \
@@ -128,7 +128,7 @@ TEST(KernList, TablesRunTheBodiesOfTheList) {
 
 TEST(KernList, PathNames) {
   std::set<std::string_view> seen;
-  for (const Path p : all_paths) EXPECT_TRUE(seen.insert(path_name(p)).second);
+  for (const Path p : kAllPaths) EXPECT_TRUE(seen.insert(path_name(p)).second);
   EXPECT_EQ(path_name(Path::ref), "ref");
 }
 

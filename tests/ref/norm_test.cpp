@@ -36,7 +36,7 @@ TEST(RmsNorm, IsNearDouble) {
       for (const float v : x) ss += static_cast<double>(v) * v;
       const double rstd = 1.0 / std::sqrt(ss / static_cast<double>(n) + static_cast<double>(1e-5f));
       const size_t chain = (n + 15) / 16;
-      const double bound = ((static_cast<double>(chain) + 6) / 2 + 4) * u * 1.001;
+      const double bound = ((static_cast<double>(chain) + 6) / 2 + 4) * kHalfUlp * 1.001;
       for (size_t i = 0; i < n; ++i)
         ASSERT_NEAR(y[i], x[i] * rstd * w[i], std::fabs(x[i] * rstd * w[i]) * bound) << i << " of " << n;
     }
@@ -103,8 +103,8 @@ TEST(Rope, TurnsEachPairOfEachHead) {
       const double b = x[h * stride + half + i];
       const double a1 = a * c[i] - b * s[i];
       const double b1 = b * c[i] + a * s[i];
-      ASSERT_NEAR(y[h * stride + i], a1, u * (std::fabs(a1) + std::fabs(b * s[i])) * 1.001);
-      ASSERT_NEAR(y[h * stride + half + i], b1, u * (std::fabs(b1) + std::fabs(a * s[i])) * 1.001);
+      ASSERT_NEAR(y[h * stride + i], a1, kHalfUlp * (std::fabs(a1) + std::fabs(b * s[i])) * 1.001);
+      ASSERT_NEAR(y[h * stride + half + i], b1, kHalfUlp * (std::fabs(b1) + std::fabs(a * s[i])) * 1.001);
       ASSERT_EQ(bits_of(y[h * stride + i]), bits_of(exact_fma(x[h * stride + i], c[i], -(x[h * stride + half + i] * s[i]))));
       ASSERT_EQ(bits_of(y[h * stride + half + i]), bits_of(exact_fma(x[h * stride + half + i], c[i], x[h * stride + i] * s[i])));
     }
@@ -123,7 +123,7 @@ TEST(SwiGlu, IsNearDouble) {
   ref::swiglu(g.data(), up.data(), y.data(), g.size());
   for (size_t i = 0; i < g.size(); ++i) {
     const double want = g[i] / (1.0 + std::exp(-static_cast<double>(g[i]))) * up[i];
-    ASSERT_NEAR(y[i], want, std::fabs(want) * (8.5e-8 + 3 * u) * 1.001 + 0x1p-149) << g[i];
+    ASSERT_NEAR(y[i], want, std::fabs(want) * (8.5e-8 + 3 * kHalfUlp) * 1.001 + 0x1p-149) << g[i];
   }
 }
 

@@ -12,7 +12,7 @@
 namespace nyb::test {
 namespace {
 
-constexpr float least = 3.7322e-37f;  // below it 127 / amax is no float
+constexpr float kLeast = 3.7322e-37f;  // below it 127 / amax is no float
 
 std::vector<QxGroup> quantized(const std::vector<float>& x) {
   std::vector<QxGroup> out((x.size() + 31) / 32);
@@ -34,7 +34,7 @@ int64_t nearest(double v) {
 void expect_group(const float* x, size_t n, const QxGroup& g) {
   double amax = 0;
   for (size_t i = 0; i < n; ++i) amax = std::max(amax, std::fabs(static_cast<double>(x[i])));
-  if (amax < least) {
+  if (amax < kLeast) {
     static_assert(sizeof(QxGroup) == 48, "no padding: all bytes are compared");
     const auto bytes = std::bit_cast<std::array<uint8_t, sizeof(QxGroup)>>(g);
     EXPECT_EQ(bytes, decltype(bytes){}) << "amax " << amax;
@@ -112,10 +112,10 @@ TEST(QxVec, PadsTheLastGroupWithZeros) {
 }
 
 TEST(QxVec, AGroupTooSmallIsZero) {
-  for (const float amax : {0.0f, 0x1p-149f, 0x1p-126f, std::nextafter(least, 0.0f), least, std::nextafter(least, 1.0f)})
+  for (const float amax : {0.0f, 0x1p-149f, 0x1p-126f, std::nextafter(kLeast, 0.0f), kLeast, std::nextafter(kLeast, 1.0f)})
     for (const float sign : {1.0f, -1.0f}) expect_rule(std::vector<float>(32, sign * amax));
-  EXPECT_EQ(quantized({std::nextafter(least, 0.0f)})[0].scale, 0.0f);
-  EXPECT_EQ(quantized({least})[0].q[0], 127);
+  EXPECT_EQ(quantized({std::nextafter(kLeast, 0.0f)})[0].scale, 0.0f);
+  EXPECT_EQ(quantized({kLeast})[0].q[0], 127);
 }
 
 // The greatest magnitude becomes 127 or -127 whatever its significand: every one of them, at both ends and the middle of the

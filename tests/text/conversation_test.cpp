@@ -22,13 +22,13 @@ const ChatTemplate& tmpl() {
 bool begins_with(const Ids& all, const Ids& first) { return common_prefix(all, first) == first.size(); }
 
 // Sampled ids that the text would not be tokenized to again: "Hello" letter by letter.
-const Ids odd_hello = {'H', 'e', 'l', 'l', 'o'};
+const Ids kOddHello = {'H', 'e', 'l', 'l', 'o'};
 
 TEST(Conversation, TurnTwoBeginsWithTurnOneAndItsReply) {
   Conversation c(pocket(), &tmpl(), 512);
   const Ids one = c.ask("Hello").ids;
   EXPECT_EQ(one, (Ids{2043, 2044, 984, 2047, 2045}));
-  Ids sampled = odd_hello;
+  Ids sampled = kOddHello;
   sampled.push_back(2047);
   c.reply(sampled);
   const Prompt two = c.ask("Hello");
@@ -42,12 +42,12 @@ TEST(Conversation, TurnTwoBeginsWithTurnOneAndItsReply) {
 TEST(Conversation, ACutReplyIsClosed) {
   Conversation c(pocket(), &tmpl(), 512);
   const Ids one = c.ask("Hello").ids;
-  c.reply(odd_hello);  // no end id: the limit, or Ctrl+C
-  EXPECT_EQ(c.ids(), joined({one, odd_hello, {2047}}));
+  c.reply(kOddHello);  // no end id: the limit, or Ctrl+C
+  EXPECT_EQ(c.ids(), joined({one, kOddHello, {2047}}));
   c.ask("Hello");
   c.reply({});
   EXPECT_EQ(c.ids().back(), 2047);
-  c.reply(odd_hello);  // no turn is open: nothing changes
+  c.reply(kOddHello);  // no turn is open: nothing changes
   EXPECT_EQ(c.ids().back(), 2047);
   EXPECT_EQ(c.ids()[c.ids().size() - 2], 2045);
 }
@@ -75,10 +75,10 @@ TEST(Conversation, TakeBackAndReset) {
   Conversation c(pocket(), &tmpl(), 512);
   c.set_system("Hello");
   c.ask("Hello");
-  c.reply(odd_hello);
+  c.reply(kOddHello);
   const Ids kept = c.ids();
   c.ask("1");
-  c.reply(odd_hello);
+  c.reply(kOddHello);
   EXPECT_TRUE(c.take_back());
   EXPECT_EQ(c.ids(), kept);
   c.reset();
@@ -92,7 +92,7 @@ TEST(Conversation, OldestTurnsGoWhole) {
   c.set_system("Hello");  // with BOS 4 ids
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(c.ask(std::to_string(i)).dropped, 0u);
-    c.reply(odd_hello);
+    c.reply(kOddHello);
   }
   ASSERT_EQ(c.ids().size(), 24u);
   // 24 + 4 leave 2: no need to drop for these, but for 3.
@@ -101,8 +101,8 @@ TEST(Conversation, OldestTurnsGoWhole) {
   const Prompt p = c.ask("2", 3);
   EXPECT_EQ(p.dropped, 1u);
   EXPECT_EQ(c.dropped(), 1u);
-  EXPECT_EQ(p.ids, joined({{2043, 2046, 984, 2047}, {2044, '1', 2047, 2045}, odd_hello, {2047}, {2044, '2', 2047, 2045}}));
-  c.reply(odd_hello);
+  EXPECT_EQ(p.ids, joined({{2043, 2046, 984, 2047}, {2044, '1', 2047, 2045}, kOddHello, {2047}, {2044, '2', 2047, 2045}}));
+  c.reply(kOddHello);
   // More room than there can be: all old turns go, the system message and the newest stay.
   const Prompt all = c.ask("3", 1000);
   EXPECT_EQ(all.dropped, 2u);
@@ -115,7 +115,7 @@ TEST(Conversation, OldestTurnsGoWhole) {
 TEST(Conversation, RoomForAReplyUnderWay) {
   Conversation c(pocket(), &tmpl(), 16);
   c.ask("1");
-  c.reply(odd_hello);              // 1 + 4 + 6 = 11
+  c.reply(kOddHello);              // 1 + 4 + 6 = 11
   const Ids two = c.ask("2").ids;  // 15
   EXPECT_EQ(two.size(), 15u);
   const Ids so_far = {'x'};  // full
@@ -131,7 +131,7 @@ TEST(Conversation, RoomForAReplyUnderWay) {
 TEST(Conversation, APromptLongerThanTheContext) {
   Conversation c(pocket(), &tmpl(), 20);
   c.ask("1");
-  c.reply(odd_hello);
+  c.reply(kOddHello);
   const Ids before = c.ids();
   const std::string error = error_of([&] { c.ask(std::string(40, '7')); });
   EXPECT_NE(error.find("44"), std::string::npos) << error;  // BOS, role, 40, end, role
@@ -149,7 +149,7 @@ TEST(Conversation, CompletionMode) {
   Conversation c(pocket(), nullptr, 12);
   EXPECT_TRUE(c.completion());
   EXPECT_EQ(c.ask("Hello").ids, (Ids{2043, 984}));
-  c.reply(odd_hello);
+  c.reply(kOddHello);
   EXPECT_EQ(c.ask("Hello").ids, (Ids{2043, 984}));  // a text of its own
   EXPECT_EQ(c.ask("").ids, Ids{2043});
   for (const int32_t id : c.ask("<|end|>").ids) EXPECT_TRUE(id == 2043 || !pocket().is_special(id));

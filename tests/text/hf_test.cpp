@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 using namespace test;
 using nlohmann::json;
 
-constexpr const char* qwen2_pattern =
+constexpr const char* kQwen2Pattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
 std::vector<std::string> fixed_texts() {
@@ -127,7 +127,7 @@ TEST(HfTokenizers, Gpt2sPattern) {
   t["pre_tokenizer"] = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
   const fs::path folder = folder_with(t, json::object());
   Meta meta;
-  tok_import_hf(folder.string(), pocket_vocab, meta);
+  tok_import_hf(folder.string(), kPocketVocab, meta);
   const auto tok = Tokenizer::from_meta(meta);
   const auto texts = all_texts();
 
@@ -146,7 +146,7 @@ TEST(HfTokenizers, Gpt2sPattern) {
 
 TEST(HfTokenizers, Qwen2sPatternAndMergesAsPairs) {
   json t = pocket_json();
-  t["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = qwen2_pattern;
+  t["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = kQwen2Pattern;
   for (auto& merge : t["model"]["merges"]) {
     const std::string s = merge;
     const size_t blank = s.find(' ');
@@ -158,11 +158,11 @@ TEST(HfTokenizers, Qwen2sPatternAndMergesAsPairs) {
 // Words that the vocabulary has but no merge makes.
 TEST(HfTokenizers, WordsTakenWhole) {
   json t = pocket_json();
-  uint32_t id = pocket_vocab;
+  uint32_t id = kPocketVocab;
   for (const char* word : {"Hello", "\u0120world", "1234", "123", "qqqq", "'ll"}) {
     if (!t["model"]["vocab"].contains(word)) t["model"]["vocab"][word] = id++;
   }
-  ASSERT_GT(id, pocket_vocab);
+  ASSERT_GT(id, kPocketVocab);
   auto texts = fixed_texts();
   texts.insert(texts.end(), {"qqqq", " qqqq", "Hello world", "qqqqq", "1234", "123", "a'll qqqq"});
   t["model"]["ignore_merges"] = true;

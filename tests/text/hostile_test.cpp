@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "support/build.h"
 #include "text/regex_import.h"
 #include "text/tokenizer.h"
 #include "text_support.h"
@@ -14,18 +15,7 @@ namespace {
 using namespace test;
 
 // What a text of a megabyte may take of one core, whatever else runs. The work is linear: 0.2 s; sanitizers are allowed more.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define NYB_SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define NYB_SLOW 1
-#endif
-#endif
-#ifdef NYB_SLOW
-constexpr double most_seconds = 20;
-#else
-constexpr double most_seconds = 1;
-#endif
+constexpr double kMostSeconds = 1.0 * kPatience;
 
 // Seconds of processor time of this thread.
 double spent() {
@@ -55,7 +45,7 @@ void expect_fast(const Tokenizer& tok, const std::string& text, size_t most_ids,
   const double start = spent();
   const Ids ids = tok.encode(text);
   const double seconds = spent() - start;
-  EXPECT_LT(seconds, most_seconds) << what;
+  EXPECT_LT(seconds, kMostSeconds) << what;
   EXPECT_LE(ids.size(), most_ids) << what;
   EXPECT_TRUE(tok.decode(ids) == text) << what;
 }
@@ -77,7 +67,7 @@ void on_small_stack(const std::function<void()>& body) {
 
 TEST(Hostile, LinearTimeAndConstantStack) {
   constexpr size_t mb = size_t{1} << 20;
-  const std::string gpt2 = regex_import(gpt2_pattern, "here");
+  const std::string gpt2 = regex_import(kGpt2Pattern, "here");
   const std::string llama3 = pocket_meta().get<std::string>("tok.pattern");
   // With PCRE2's machine code and without, as where a system forbids it.
   for (const std::string& pattern : {gpt2, llama3, "(*NO_JIT)" + gpt2, "(*NO_JIT)" + llama3}) {
@@ -106,7 +96,7 @@ TEST(Hostile, SpecialsInALongText) {
   while (text.size() < (size_t{1} << 20)) text += "<|<|end|";
   const double start = spent();
   const Ids ids = pocket().encode_with_specials(text);
-  EXPECT_LT(spent() - start, most_seconds);
+  EXPECT_LT(spent() - start, kMostSeconds);
   EXPECT_TRUE(pocket().decode(ids) == text);
 }
 
@@ -117,7 +107,7 @@ TEST(Hostile, PatternThatBlowsUp) {
     const double start = spent();
     const std::string error = error_of([&] { (void)tok->encode(std::string(5000, 'a')); });
     EXPECT_NE(error.find("pattern does not get through the text"), std::string::npos) << error;
-    EXPECT_LT(spent() - start, 5 * most_seconds);
+    EXPECT_LT(spent() - start, 5 * kMostSeconds);
   }
   // \K moves the start of a match; what is before it is a word then.
   const auto tok = Tokenizer::from_meta(doubling_meta("ab\\Kc|b\\K"));

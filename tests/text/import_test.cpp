@@ -17,7 +17,7 @@ using namespace test;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-Meta imported(const fs::path& folder, uint32_t vocab = pocket_vocab) {
+Meta imported(const fs::path& folder, uint32_t vocab = kPocketVocab) {
   Meta m;
   tok_import_hf(folder.string(), vocab, m);
   return m;
@@ -46,7 +46,7 @@ TEST(Import, ByteAlphabet) {
 TEST(Import, PocketsKeys) {
   const Meta& m = pocket_meta();
   EXPECT_EQ(m.get<std::string>("tok.kind"), "bpe");
-  EXPECT_EQ(m.get<std::vector<std::string>>("tok.tokens").size(), pocket_vocab);
+  EXPECT_EQ(m.get<std::vector<std::string>>("tok.tokens").size(), kPocketVocab);
   EXPECT_EQ(m.get<std::vector<std::string>>("tok.tokens")[2047], "<|end|>");
   EXPECT_EQ(m.get<std::vector<uint32_t>>("tok.merges").size(), 3 * 1787u);
   EXPECT_EQ(m.get<std::vector<uint32_t>>("tok.specials"), (std::vector<uint32_t>{2043, 2044, 2045, 2046, 2047}));

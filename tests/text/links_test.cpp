@@ -11,11 +11,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = source_dir();
+const fs::path kRoot = source_dir();
 
 std::vector<fs::path> documents() {
-  std::vector<fs::path> all{root / "README.md", root / "CONTRIBUTING.md"};
-  for (const auto& e : fs::directory_iterator(root / "docs"))
+  std::vector<fs::path> all{kRoot / "README.md", kRoot / "CONTRIBUTING.md"};
+  for (const auto& e : fs::directory_iterator(kRoot / "docs"))
     if (e.path().extension() == ".md") all.push_back(e.path());
   return all;
 }
@@ -43,18 +43,35 @@ TEST(Links, OfTheDocumentsLeadToFiles) {
   EXPECT_GT(seen, 20u) << "the documents' links were not found";
 }
 
-// Paths in backticks: those of a table of the README, and any that begins with a folder of the project.
-TEST(Links, FilesNamedInTheReadmeAreThere) {
-  static const std::regex name(R"(`((?:asm|macros|harness|chat|perf|tests|docs|models|scripts|cmake|check)/[A-Za-z0-9_./-]*)`)");
-  const std::string text = read_file(root / "README.md");
-  for (std::sregex_iterator it(text.begin(), text.end(), name), end; it != end; ++it)
-    EXPECT_TRUE(fs::exists(root / (*it)[1].str())) << (*it)[1].str();
-  // each folder of the table
-  static const std::regex row(R"(\n\| (\[[^|]*) \|)");
-  size_t rows = 0;
-  for (std::sregex_iterator it(text.begin(), text.end(), row), end; it != end; ++it, ++rows)
-    EXPECT_FALSE(links((*it)[1].str()).empty()) << (*it)[1].str();
-  EXPECT_GE(rows, 10u);
+// Paths in backticks that begin with a folder of the project; stars and NAMES stand for many.
+TEST(Links, FilesNamedInTheDocumentsAreThere) {
+  static const std::regex name(R"(`((?:asm|macros|harness|chat|perf|tests|docs|models|scripts|cmake)/[a-z0-9_./-]*)`)");
+  size_t seen = 0;
+  for (const fs::path& doc : documents()) {
+    const std::string text = read_file(doc);
+    for (std::sregex_iterator it(text.begin(), text.end(), name), end; it != end; ++it, ++seen)
+      EXPECT_TRUE(fs::exists(kRoot / (*it)[1].str())) << doc << " names " << (*it)[1].str();
+  }
+  EXPECT_GT(seen, 10u) << "the documents' paths were not found";
+}
+
+// The first cell of each row is links to folders, each named as it is.
+TEST(Links, RowsOfTheReadmesTableAreFolders) {
+  const std::string text = read_file(kRoot / "README.md");
+  static const std::regex row(R"(\n\| ([^|]*) \|)"), folder(R"(\[([^\]]+)\]\(([^)]+)\))"), cell(R"((\[[^\]]+\]\([^)]+\)(, )?)+)");
+  const size_t table = text.find("| folder |"), rule = text.find("|---|", table);
+  ASSERT_NE(rule, std::string::npos);
+  const std::string rows = text.substr(rule, text.find("\n\n", rule) - rule);
+  size_t seen = 0;
+  for (std::sregex_iterator it(rows.begin(), rows.end(), row), end; it != end; ++it) {
+    const std::string first = (*it)[1].str();
+    EXPECT_TRUE(std::regex_match(first, cell)) << first;
+    for (std::sregex_iterator in(first.begin(), first.end(), folder); in != end; ++in, ++seen) {
+      EXPECT_EQ((*in)[1].str(), (*in)[2].str());
+      EXPECT_TRUE(fs::is_directory(kRoot / (*in)[2].str())) << first;
+    }
+  }
+  EXPECT_GT(seen, 10u);
 }
 
 TEST(Links, AreFoundAsTheyAreWritten) {

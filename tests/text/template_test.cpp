@@ -13,7 +13,7 @@ using namespace test;
 std::string pocket_template() { return pocket_config().at("chat_template"); }
 
 // Pocket's frame, written in many ways.
-const char* const same_frame[] = {
+const char* const kSameFrame[] = {
     "{{ bos_token }}{% for m in messages %}{{ '<|' + m['role'] + '|>' + m['content'] + '<|end|>' }}{% endfor %}{% if "
     "add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}",
     "{{bos_token}}{%for message in messages%}{{'<|'+message.role+'|>'+message.content+'<|end|>'}}{%endfor%}{%if "
@@ -44,7 +44,7 @@ Ids rendered(const ChatTemplate& t) {
   return out;
 }
 
-const Ids want = {2043, 2046, 984, 2047, 2044, 338, 2047, 2045, 984, 2047, 2044, 49, 2047, 2045};
+const Ids kWant = {2043, 2046, 984, 2047, 2044, 338, 2047, 2045, 984, 2047, 2044, 49, 2047, 2045};
 
 TEST(Template, PocketsIds) {
   const ChatTemplate t = ChatTemplate::parse(pocket_template(), pocket());
@@ -52,11 +52,11 @@ TEST(Template, PocketsIds) {
   EXPECT_EQ(t.message({"user", "Hello"}), (Ids{2044, 984, 2047}));
   EXPECT_EQ(t.reply_prompt(), Ids{2045});
   EXPECT_EQ(t.reply_end(), Ids{2047});
-  EXPECT_EQ(rendered(t), want);
+  EXPECT_EQ(rendered(t), kWant);
 }
 
 TEST(Template, WaysToWriteIt) {
-  for (const char* text : same_frame) { EXPECT_EQ(rendered(ChatTemplate::parse(text, pocket())), want) << text; }
+  for (const char* text : kSameFrame) { EXPECT_EQ(rendered(ChatTemplate::parse(text, pocket())), kWant) << text; }
 }
 
 // Exactly one BOS: whether the file asks for it, the template writes it, both or neither.

@@ -12,7 +12,7 @@ using nlohmann::json;
 const Meta& pocket_meta() {
   static const Meta meta = [] {
     Meta m;
-    tok_import_hf(pocket_dir().string(), pocket_vocab, m);
+    tok_import_hf(pocket_dir().string(), kPocketVocab, m);
     return m;
   }();
   return meta;

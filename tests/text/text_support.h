@@ -15,7 +15,7 @@
 namespace nyb::test {
 
 using Ids = std::vector<int32_t>;
-constexpr uint32_t pocket_vocab = 2048;
+constexpr uint32_t kPocketVocab = 2048;
 
 const Meta& pocket_meta();
 const Tokenizer& pocket();              // the built-in model's

@@ -52,7 +52,7 @@ TEST(Tokenizer, IdsOfFixedStrings) {
 
 TEST(Tokenizer, WhatPocketsFolderSays) {
   const Tokenizer& t = pocket();
-  EXPECT_EQ(t.size(), pocket_vocab);
+  EXPECT_EQ(t.size(), kPocketVocab);
   EXPECT_EQ(t.bos(), 2043);
   EXPECT_TRUE(t.add_bos());
   EXPECT_EQ(t.ends(), Ids{2047});

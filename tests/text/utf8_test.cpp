@@ -10,7 +10,7 @@
 namespace nyb {
 namespace {
 
-const std::string fffd = "\xEF\xBF\xBD";
+const std::string kFffd = "\xEF\xBF\xBD";
 
 // Another way to know what may follow what: the beginnings of the encodings of all 1,112,064 scalar values, as sets.
 class Beginnings {
@@ -49,7 +49,7 @@ class Beginnings {
     while (!s.empty()) {
       bool whole = false;
       const size_t n = part(s, whole);
-      out += whole ? std::string(s.substr(0, n)) : fffd;
+      out += whole ? std::string(s.substr(0, n)) : kFffd;
       s.remove_prefix(n);
     }
     return out;
@@ -78,7 +78,7 @@ std::string streamed(std::string_view s, size_t cut) {
 
 std::string repeat(size_t n) {
   std::string out;
-  while (n--) out += fffd;
+  while (n--) out += kFffd;
   return out;
 }
 
