@@ -1,11 +1,14 @@
 // The names that a handler removes when it ends the process: kept until forgotten, sixteen at once, any thread.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <map>
 #include <thread>
 
 #include "hf_folder.h"
 #include "model/out_file.h"
 #include "model/temporaries.h"
+#include "support/build.h"
 #include "support/data.h"
 
 namespace nyb {
@@ -69,19 +72,30 @@ TEST_F(Temporaries, WithoutRoomTheOwnerAloneRemoves) {
 
 TEST_F(Temporaries, FromManyThreadsEachHasASlotOfItsOwn) {
   const auto f = some_files(kRoom);
+  std::map<void*, std::atomic<bool>> taken;  // which slots there are, and whether a thread has them
+  for (const fs::path& p : f) taken[temporary_remember(p.string())] = false;
+  ASSERT_EQ(taken.size(), static_cast<size_t>(kRoom));
+  for (const auto& [slot, is] : taken) temporary_forget(slot);
+
+  constexpr int turns = test::kSanitized ? 20000 : 200000;  // enough for two of them to meet, also where they seldom run at once
+  std::atomic<bool> begin{false};
   std::vector<std::thread> threads;
   threads.reserve(kRoom);
   for (int i = 0; i < kRoom; i++)
     threads.emplace_back([&, i] {
-      for (int turn = 0; turn < 200; turn++) {
+      while (!begin) std::this_thread::yield();
+      for (int turn = 0; turn < turns; turn++) {
         void* const slot = temporary_remember(f[i].string());
-        if (!slot) {
-          ADD_FAILURE() << "no room for " << i;
+        if (!taken.contains(slot) || taken[slot].exchange(true)) {
+          ADD_FAILURE() << "no slot for " << i << ", or another's";
           return;
         }
-        if (turn < 199 || i % 2) temporary_forget(slot);
+        taken[slot] = false;
+        temporary_forget(slot);
       }
+      if (i % 2 == 0) temporary_remember(f[i].string());
     });
+  begin = true;
   for (std::thread& t : threads) t.join();
   temporaries_unlink();
   for (int i = 0; i < kRoom; i++) EXPECT_EQ(fs::exists(f[i]), i % 2 == 1) << i;

@@ -28,9 +28,9 @@ void expect_fault(const std::string& path, const std::string& shown_name, const 
 
 TEST(Tokenizer, AFaultNamesTheFile) {
   const std::string kind = with_tok("kind.mnm", key::tok_kind, "unigram");
-  expect_fault(kind, kind, "tok.kind is \"unigram\"");
+  expect_fault(kind, kind, "\"unigram\"");
   const std::string pattern = with_tok("pattern.mnm", key::tok_pattern, "(a");
-  expect_fault(pattern, pattern, "tok.pattern is no pattern");
+  expect_fault(pattern, pattern, "no pattern");
 }
 
 TEST(Tokenizer, AFaultNamesTheFileHarmlessly) {
@@ -47,7 +47,7 @@ TEST(Tokenizer, AnotherUnicodeIsSaidOnce) {
   EXPECT_EQ(told.code, 0) << told.err;
   const size_t at = told.err.find("letters of Unicode 6.3.0");
   ASSERT_NE(at, std::string::npos) << told.err;
-  EXPECT_EQ(told.err.find("Unicode 6.3.0", at + 1), std::string::npos) << told.err;
+  EXPECT_EQ(told.err.find("letters of Unicode", at + 1), std::string::npos) << told.err;
   EXPECT_NE(told.err.find(splitter_unicode()), std::string::npos) << told.err;
   const Ran quiet = chat({path, "--quiet", "-p", "hello", "--temp", "0", "--max", "3"});
   EXPECT_EQ(quiet.err, "");
