@@ -215,11 +215,12 @@ TEST(Eval, InF32TheFigureOfTheTraining) {
   EXPECT_NEAR(j["loss"], 0.173487, 0.0005);
 }
 
+// The figure of docs/performance.md: a quantizer that does worse, or differently, gives another.
 TEST(Eval, Int4LosesLittle) {
   const json j = held_out_as("q4");
   ASSERT_EQ(j["type"], "q4");
   ASSERT_EQ(j["targets"], 2637);
-  EXPECT_NEAR(j["loss"], 0.173487, 0.01);
+  EXPECT_NEAR(j["loss"], 0.173490, 5e-6);
 }
 
 std::string file_with(const std::string& name, const std::string& text) {
