@@ -3,18 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "kern/cpu.h"
-#include "support/build.h"
 #include "support/vnni_patch.h"
 
 namespace nyb::test {
 namespace {
 
-// The fast emulation writes into the program's code, for which the thread sanitizer has no shadow.
-constexpr bool kCanPatch = !kThreadSanitizer;
-
 bool has(Path p) { return cpu_missing(cpu_here(), p).empty(); }
 
-bool can_emulate() { return kCanPatch && has(Path::avx2); }
+bool can_emulate() { return has(Path::avx2); }
 
 bool install() {
   if (!vnni::install()) {

@@ -9,7 +9,7 @@
 namespace nyb::test {
 
 // ref, and every path that this CPU has or that the emulation gives it (vnni and vnni8 on a CPU with AVX2). Installs the
-// emulation where it is needed; fails the test where it should run and does not. (Not under the thread sanitizer.)
+// emulation where it is needed; fails the test where it should run and does not.
 const std::vector<Path>& runnable_paths();
 
 // Why a path is not among them: what this CPU lacks that no emulation gives it. Empty: it is, or ought to be.

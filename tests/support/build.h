@@ -8,15 +8,11 @@ namespace nyb::test {
 #else
 #define NYB_HAS_FEATURE(x) 0
 #endif
-#if defined(__SANITIZE_THREAD__) || NYB_HAS_FEATURE(thread_sanitizer)
-inline constexpr bool kThreadSanitizer = true;
-#else
-inline constexpr bool kThreadSanitizer = false;
-#endif
-#if defined(__SANITIZE_ADDRESS__) || NYB_HAS_FEATURE(address_sanitizer) || NYB_HAS_FEATURE(memory_sanitizer)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || NYB_HAS_FEATURE(address_sanitizer) || \
+    NYB_HAS_FEATURE(thread_sanitizer) || NYB_HAS_FEATURE(memory_sanitizer)
 inline constexpr bool kSanitized = true;
 #else
-inline constexpr bool kSanitized = kThreadSanitizer;
+inline constexpr bool kSanitized = false;
 #endif
 #if defined(__OPTIMIZE__)
 inline constexpr bool kSlowBuild = kSanitized;
