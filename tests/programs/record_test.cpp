@@ -189,6 +189,36 @@ TEST(Record, GoesOnWhereItWas) {
   EXPECT_EQ(replay(file("half.json")).code, 0);
 }
 
+// The turns that went are gone in the loaded one as well, those that went in the middle of a reply too.
+TEST(Record, GoesOnWhereItWasWithoutItsOldestTurns) {
+  std::string in;
+  for (int i = 0; i < 8; ++i) in += "Tell me a story\n";
+  const Args args = {"--ctx", "128", "--json", "--quiet"};
+  const auto with = [&](const Args& more) {
+    Args all = args;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const Ran all = ok(with({"--seed", "5", "--save", file("long.json")}), {.in = in});
+  ASSERT_NE(all.out.find("\"reread_tokens\":0"), std::string::npos);
+  const Record rec = record_read(file("long.json"));
+  ASSERT_GT(std::count_if(rec.events.begin(), rec.events.end(), [](const Event& e) { return !e.rereads.empty(); }), 0)
+      << "the test shows nothing";
+  // the longest beginning that ends in such a reply, gone on with by both
+  size_t n = rec.events.size();
+  while (rec.events[n - 1].rereads.empty()) --n;
+  Record part = rec;
+  part.events.resize(n);
+  record_write(file("part.json"), part);
+  std::string begun;
+  for (size_t i = 0; i < n; ++i) begun += "Tell me a story\n";
+  const Ran whole = ok(with({"--seed", "5"}), {.in = begun + "/set temp 0\nhello\n"});
+  const Ran loaded = ok(with({"--temp", "0", "--load", file("part.json"), "-p", "hello"}));
+  const json want = json::parse(whole.out.substr(whole.out.rfind('\n', whole.out.size() - 2) + 1)), is = json::parse(loaded.out);
+  EXPECT_EQ(is["prompt_tokens"], want["prompt_tokens"]);
+  EXPECT_EQ(is["fingerprint"], want["fingerprint"]);
+}
+
 TEST(Record, AnotherCacheOrContextIsSaidWhenLoaded) {
   const std::string path = recorded("e.json");
   const Ran f16 = ok({"--kv", "f16", "--load", path, "-p", "hello"});
