@@ -2,6 +2,7 @@
 #include "chat/commands.h"
 #include <fmt/format.h>
 #include <algorithm>
+#include "chat/memory.h"
 #include "chat/report.h"
 #include "common/app.h"
 #include "common/input.h"
@@ -119,7 +120,7 @@ void stats(Session& s, const std::string&) {
     replies += e.kind == Event::Kind::message;
     count += e.kind == Event::Kind::message ? e.ids.size() : 0;
   }
-  err_write(banner(s.runtime()));
+  err_write(banner(s.runtime()) + load_line(s.runtime()) + "\n" + memory_line(memory_report(s.runtime())) + "\n");
   if (replies) note("last reply: " + stats_line(s.runtime(), s.last(), s.seed()));
   err_write(fmt::format("{} repl{}, {} tokens in them\n", replies, replies == 1 ? "y" : "ies", count));
 }

@@ -84,7 +84,7 @@ const std::vector<Setting>& setting_list() {
       whole(
           "top-k", [](Settings& s) -> uint32_t& { return s.samp.top_k; }, "Keep this many; 0 keeps all"),
       number("min-p", &SampParams::min_p, 0, 1, "Drop tokens less likely than this share of the likeliest"),
-      number("repeat-penalty", &SampParams::repeat_penalty, least_penalty, greatest_penalty,
+      number("repeat-penalty", &SampParams::repeat_penalty, kLeastPenalty, kGreatestPenalty,
              "Above 1: make the last tokens less likely"),
       whole(
           "repeat-last-n", [](Settings& s) -> uint32_t& { return s.samp.repeat_last_n; },

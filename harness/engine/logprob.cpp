@@ -8,15 +8,15 @@
 namespace nyb {
 namespace {
 
-constexpr double none = -std::numeric_limits<double>::infinity();
-double finite_or_none(float l) { return std::isfinite(l) ? l : none; }
+constexpr double kNone = -std::numeric_limits<double>::infinity();
+double finite_or_none(float l) { return std::isfinite(l) ? l : kNone; }
 
 }  // namespace
 
 double log_sum_exp(std::span<const float> logits) {
-  double top = none;
+  double top = kNone;
   for (const float l : logits) top = std::max(top, finite_or_none(l));
-  if (top == none) return none;
+  if (top == kNone) return kNone;
   double sum = 0;
   for (const float l : logits) sum += std::exp(finite_or_none(l) - top);
   return top + std::log(sum);
@@ -24,7 +24,7 @@ double log_sum_exp(std::span<const float> logits) {
 
 LogProb logprob_of(std::span<const float> logits, int32_t id) {
   const double l = finite_or_none(logits[static_cast<size_t>(id)]);
-  return {id, l == none ? none : l - log_sum_exp(logits)};
+  return {id, l == kNone ? kNone : l - log_sum_exp(logits)};
 }
 
 std::vector<LogProb> top_logprobs(std::span<const float> logits, size_t n) {
@@ -37,7 +37,7 @@ std::vector<LogProb> top_logprobs(std::span<const float> logits, size_t n) {
   const double all = log_sum_exp(logits);
   std::vector<LogProb> best;
   best.reserve(n);
-  for (size_t i = 0; i < n; i++) best.push_back({ids[i], value(ids[i]) == none ? none : value(ids[i]) - all});
+  for (size_t i = 0; i < n; i++) best.push_back({ids[i], value(ids[i]) == kNone ? kNone : value(ids[i]) - all});
   return best;
 }
 

@@ -137,9 +137,9 @@ void SampParams::check() const {
   in_range("temperature", temp, FLT_MAX);
   in_range("top-p", top_p, 1);
   in_range("min-p", min_p, 1);
-  if (!(repeat_penalty >= least_penalty && repeat_penalty <= greatest_penalty))
-    throw Error(fmt::format("repeat-penalty is {}, but it must be a number from {} to {}", repeat_penalty, least_penalty,
-                            greatest_penalty));
+  if (!(repeat_penalty >= kLeastPenalty && repeat_penalty <= kGreatestPenalty))
+    throw Error(fmt::format("repeat-penalty is {}, but it must be a number from {} to {}", repeat_penalty, kLeastPenalty,
+                            kGreatestPenalty));
 }
 
 Sampler::Sampler(const SampParams& p, uint64_t seed) : params(p), rng(seed) { params.check(); }

@@ -18,7 +18,7 @@ struct SampParams {
   void check() const;           // throws Error for a setting that is NaN, infinite, negative or outside its range
 };
 
-constexpr float least_penalty = 0.01f, greatest_penalty = 100.0f;
+constexpr float kLeastPenalty = 0.01f, kGreatestPenalty = 100.0f;
 
 // xoshiro256** seeded by four outputs of splitmix64.
 class Rng {

@@ -105,7 +105,8 @@ TEST(Commands, SetSeedBeginsTheNumbersAgain) {
 TEST(Commands, StatsTellWhatRuns) {
   const std::string err = talk("hello\n/stats\n").err;
   EXPECT_NE(err.find("pocket: "), std::string::npos) << err;
-  EXPECT_NE(err.find("last reply: "), std::string::npos) << err;
+  for (const char* word : {"last reply: ", "resident", "KV cache", "working"})
+    EXPECT_NE(err.find(word), std::string::npos) << word << " in " << err;
 }
 
 }  // namespace
