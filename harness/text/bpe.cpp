@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <queue>
 
 #include "kern/error.h"
+#include "text/merge.h"
 
 namespace nyb {
 namespace {
@@ -27,11 +27,10 @@ Bpe::Bpe(const std::array<int32_t, 256>& byte_ids, const std::vector<uint32_t>& 
   merges_.reserve(count);
   shift_ = 64 - std::countr_zero(slots);
   for (size_t i = 0; i < count; ++i) {
-    merges_.push_back(
-        {static_cast<int32_t>(merges[3 * i]), static_cast<int32_t>(merges[3 * i + 1]), static_cast<int32_t>(merges[3 * i + 2])});
+    merges_.push_back(static_cast<int32_t>(merges[3 * i + 2]));
     const uint64_t pair = pair_of(merges[3 * i], merges[3 * i + 1]);
     size_t at = scatter(pair) >> shift_;
-    while (table_[at].rank != none && table_[at].pair != pair) at = (at + 1) & (slots - 1);
+    while (table_[at].rank != no_rank && table_[at].pair != pair) at = (at + 1) & (slots - 1);
     table_[at] = {pair, static_cast<uint32_t>(i)};
   }
 }
@@ -40,7 +39,7 @@ const Bpe::Slot* Bpe::find(int32_t left, int32_t right) const {
   const uint64_t pair = pair_of(static_cast<uint32_t>(left), static_cast<uint32_t>(right));
   for (size_t at = scatter(pair) >> shift_;; at = (at + 1) & (table_.size() - 1)) {
     const Slot& s = table_[at];
-    if (s.rank == none) return nullptr;
+    if (s.rank == no_rank) return nullptr;
     if (s.pair == pair) return &s;
   }
 }
@@ -67,7 +66,7 @@ void Bpe::encode_short(std::string_view word, std::vector<int32_t>& out) const {
       if (next[i] && (best == n || next[i]->rank < next[best]->rank)) best = i;
     }
     if (best == n) break;
-    id[best] = merges_[next[best]->rank].result;
+    id[best] = merges_[next[best]->rank];
     --n;
     for (size_t i = best + 1; i < n; ++i) {
       id[i] = id[i + 1];
@@ -80,49 +79,16 @@ void Bpe::encode_short(std::string_view word, std::vector<int32_t>& out) const {
 }
 
 void Bpe::encode_long(std::string_view word, std::vector<int32_t>& out) const {
-  struct Node {
-    int32_t id;
-    uint32_t before, after;  // neighbours; none at the ends
-  };
-  const auto n = static_cast<uint32_t>(word.size());
-  std::vector<Node> node(n);
-  for (uint32_t i = 0; i < n; ++i) {
-    node[i] = {byte_ids_[static_cast<unsigned char>(word[i])], i == 0 ? none : i - 1, i + 1 == n ? none : i + 1};
-  }
-  // What may be merged, as rank << 32 | position: the least is next. Those known at the beginning are sorted once; only
-  // what merges bring up goes through the heap.
-  std::vector<uint64_t> first;
-  first.reserve(n);
-  std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>> later;
-  const auto candidate = [&](uint32_t i, auto&& take) {
-    const uint32_t j = node[i].after;
-    if (j == none) return;
-    if (const Slot* s = find(node[i].id, node[j].id)) take(uint64_t{s->rank} << 32 | i);
-  };
-  for (uint32_t i = 0; i < n; ++i) candidate(i, [&](uint64_t c) { first.push_back(c); });
-  std::sort(first.begin(), first.end());
-  for (size_t at = 0; at < first.size() || !later.empty();) {
-    uint64_t c = 0;
-    if (at < first.size() && (later.empty() || first[at] < later.top())) {
-      c = first[at++];
-    } else {
-      c = later.top();
-      later.pop();
-    }
-    const Merge& merge = merges_[c >> 32];
-    const auto i = static_cast<uint32_t>(c);
-    const uint32_t j = node[i].after;
-    // Stale where either has been merged since; a node that went into its left neighbour has id -1.
-    if (node[i].id != merge.left || j == none || node[j].id != merge.right) continue;
-    node[i].id = merge.result;
-    node[i].after = node[j].after;
-    node[j].id = -1;
-    const auto push = [&](uint64_t next) { later.push(next); };
-    if (node[i].after != none) node[node[i].after].before = i;
-    if (node[i].before != none) candidate(node[i].before, push);
-    candidate(i, push);
-  }
-  for (uint32_t i = 0; i != none; i = node[i].after) out.push_back(node[i].id);
+  std::vector<int32_t> parts;
+  parts.reserve(word.size());
+  for (const char c : word) parts.push_back(byte_ids_[static_cast<unsigned char>(c)]);
+  merge_neighbours(
+      parts,
+      [this](int32_t left, int32_t right) {
+        const Slot* s = find(left, right);
+        return s ? s->rank : no_rank;
+      },
+      [this](uint32_t rank, int32_t& left, int32_t) { left = merges_[rank]; }, [&out](int32_t id) { out.push_back(id); });
 }
 
 }  // namespace nyb

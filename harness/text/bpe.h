@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <string_view>
 #include <vector>
+#include "text/merge.h"
 
 namespace nyb {
 
 class Bpe {
  public:
-  static constexpr size_t max_word = size_t{1} << 30;  // bytes: positions are 32 bits wide
+  static constexpr size_t max_word = max_parts;  // bytes
 
   // byte_ids: the id of each byte. merges: triples left, right, result, best first; of two entries for the same pair the
   // later one counts, as in the reference implementations.
@@ -22,21 +23,17 @@ class Bpe {
 
  private:
   struct Slot {
-    uint64_t pair = 0;     // left << 32 | right
-    uint32_t rank = none;  // none: free
+    uint64_t pair = 0;        // left << 32 | right
+    uint32_t rank = no_rank;  // no_rank: free
   };
-  struct Merge {
-    int32_t left, right, result;
-  };
-  static constexpr uint32_t none = 0xffffffff;
 
   const Slot* find(int32_t left, int32_t right) const;  // nullptr: these two do not merge
   void encode_short(std::string_view word, std::vector<int32_t>& out) const;
   void encode_long(std::string_view word, std::vector<int32_t>& out) const;
 
   std::array<int32_t, 256> byte_ids_;
-  std::vector<Merge> merges_;  // by rank
-  std::vector<Slot> table_;    // open addressing, a power of two, at most half full
+  std::vector<int32_t> merges_;  // what each makes, by rank
+  std::vector<Slot> table_;      // open addressing, a power of two, at most half full
   int shift_ = 0;
 };
 
