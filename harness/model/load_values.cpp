@@ -57,10 +57,15 @@ void tokenizer_check(const MetaChecker& c, const Meta& meta, const ModelShape& s
   }
   if (const auto* merges = meta.find<std::vector<uint32_t>>(key::tok_merges); merges && merges->size() % 3 != 0)
     throw Error(fmt::format("{}: tok.merges has {} numbers, which are not triples", path, merges->size()));
+  if (const auto* scores = meta.find<std::vector<double>>(key::tok_scores); scores && scores->size() != limit)
+    throw Error(fmt::format("{}: tok.scores has {} numbers for {} tokens", path, scores->size(), limit));
+  if (const auto* types = meta.find<std::vector<uint32_t>>(key::tok_types); types && types->size() != limit)
+    throw Error(fmt::format("{}: tok.types has {} numbers for {} tokens", path, types->size(), limit));
   c.ids(key::tok_merges, limit);
   c.ids(key::tok_specials, limit);
   c.ids(key::tok_ends, shape.vocab);
   if (const auto* bos = meta.find<uint64_t>(key::tok_bos)) c.id(key::tok_bos, 0, *bos, shape.vocab);
+  if (const auto* unknown = meta.find<uint64_t>(key::tok_unknown)) c.id(key::tok_unknown, 0, *unknown, limit);
   if (const auto* add = meta.find<uint64_t>(key::tok_add_bos); add && *add > 1)
     throw Error(fmt::format("{}: tok.add_bos is {} where 0 or 1 belongs", path, *add));
 }

@@ -38,18 +38,24 @@ class Meta {
 // The keys that this version knows (a required key outside this list refuses the file).
 // NOLINTBEGIN(readability-identifier-naming)
 namespace key {
-inline constexpr char family[] = "family";              // str: "llama"
-inline constexpr char name[] = "name";                  // str: what to call the model
-inline constexpr char norm_eps[] = "norm.eps";          // f64
-inline constexpr char act[] = "act";                    // str: "silu"
-inline constexpr char attn_scale[] = "attn.scale";      // f64, rounded to f32 where used
-inline constexpr char rope_style[] = "rope.style";      // str: "half" (pairs i, i + rot/2)
-inline constexpr char rope_freqs[] = "rope.freqs";      // f64s: rot/2 frequencies
-inline constexpr char rope_factor[] = "rope.factor";    // f64, rounded to f32; on cosine and sine
-inline constexpr char tok_kind[] = "tok.kind";          // str: "bpe", "bpe-words" (tokens whole); absent: no tokenizer
-inline constexpr char tok_tokens[] = "tok.tokens";      // strs: the bytes of each id (a special's are its name)
-inline constexpr char tok_merges[] = "tok.merges";      // u32s: triples left, right, result, best first
-inline constexpr char tok_pattern[] = "tok.pattern";    // str: the pre-tokenizer, a PCRE2 pattern
+inline constexpr char family[] = "family";            // str: "llama"
+inline constexpr char name[] = "name";                // str: what to call the model
+inline constexpr char norm_eps[] = "norm.eps";        // f64
+inline constexpr char act[] = "act";                  // str: "silu"
+inline constexpr char attn_scale[] = "attn.scale";    // f64, rounded to f32 where used
+inline constexpr char rope_style[] = "rope.style";    // str: "half" (pairs i, i + rot/2)
+inline constexpr char rope_freqs[] = "rope.freqs";    // f64s: rot/2 frequencies
+inline constexpr char rope_factor[] = "rope.factor";  // f64, rounded to f32; on cosine and sine
+inline constexpr char tok_kind[] = "tok.kind";        // str: "bpe", "bpe-words" (tokens whole), "spm"; absent: no tokenizer
+inline constexpr char tok_tokens[] = "tok.tokens";    // strs: the bytes of each id (a special's are its name)
+inline constexpr char tok_merges[] = "tok.merges";    // u32s: triples left, right, result, best first
+inline constexpr char tok_pattern[] = "tok.pattern";  // str: the pre-tokenizer, a PCRE2 pattern
+inline constexpr char tok_scores[] = "tok.scores";    // f64s, one an id: of two merges the higher score comes first
+inline constexpr char tok_types[] =
+    "tok.types";  // u32s, one an id: 1 normal, 2 unknown, 3 control, 4 taken whole, 5 unused, 6 byte
+inline constexpr char tok_add_prefix[] = "tok.add_prefix";        // u64: 1: a text is tokenized with a blank before it
+inline constexpr char tok_byte_fallback[] = "tok.byte_fallback";  // u64: 1: what no token spells becomes its bytes
+inline constexpr char tok_unknown[] = "tok.unknown";              // u64: or else this id
 inline constexpr char tok_unicode[] = "tok.unicode";    // str: the Unicode version whose classes the conversion saw in the pattern
 inline constexpr char tok_specials[] = "tok.specials";  // u32s: ids that text never becomes
 inline constexpr char tok_bos[] = "tok.bos";            // u64; absent: the model has none

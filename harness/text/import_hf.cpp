@@ -39,8 +39,10 @@ class HfImport {
     const auto root = json_file(path("tokenizer.json"));
     if (!root) {
       if (file_there(path("tokenizer.model"))) {
-        throw Error(path("tokenizer.model") +
-                    " is a SentencePiece tokenizer, which cannot be read; a byte-level BPE in tokenizer.json is needed");
+        throw Error(
+            path("tokenizer.model") +
+            " is a SentencePiece tokenizer, which cannot be read; give a byte-level BPE in tokenizer.json, or llama2.c's export of "
+            "this one with --tokenizer");
       }
       return;
     }

@@ -1,4 +1,4 @@
-// tokenizer.h - byte-level BPE: bytes to ids and back.
+// tokenizer.h - bytes to ids and back: byte-level BPE, or the BPE of SentencePiece.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,8 +16,9 @@ class Tokenizer {
   static std::unique_ptr<Tokenizer> from_meta(const Meta& meta);
   ~Tokenizer();
 
-  // Plain text, any bytes. Never yields a special id. Linear time and constant stack on hostile input. Bytes that are not
-  // UTF-8 are words of their own (text/splitter.h); decode gives back the bytes. Threads may share a Tokenizer.
+  // Plain text, any bytes. Never yields a special id. Linear time (but for a logarithm) and constant stack on hostile input.
+  // Bytes that are not UTF-8 are words of their own (text/splitter.h); decode gives back the bytes, where text may become any
+  // (always, but for an "spm" without byte fallback). Threads may share a Tokenizer.
   std::vector<int32_t> encode(std::string_view text) const;
   // Text of a template: specials written out ("<|user|>") become their ids, the longest first; the rest as encode.
   // So do, where tok.kind is "bpe", other tokens that no merge makes: those that a model's maker added by hand.
@@ -28,6 +29,9 @@ class Tokenizer {
   std::vector<int32_t> encode_framed(std::string_view before, std::string_view text, std::string_view after) const;
 
   std::string_view bytes(int32_t id) const;  // of a special: empty; id outside the vocabulary: empty
+  // What `id` adds to a text in which it follows the id `before`; -1: it begins the text. bytes(id), but for the blank that
+  // encode puts before a text where tok.add_prefix says so: it is left out where a text begins or a special comes before.
+  std::string_view bytes_after(int32_t before, int32_t id) const;
   std::string decode(const std::vector<int32_t>& ids) const;
   std::string_view name(int32_t id) const;  // of a special: its text; of others: their bytes
   bool is_special(int32_t id) const;
@@ -54,5 +58,10 @@ class Tokenizer {
 // tok.add_bos is tokenizer_config.json's add_bos_token; where it says nothing, whether the post-processor writes BOS, or
 // else whether the chat template does.
 void tok_import_hf(const std::string& folder, uint32_t vocab, Meta& out);
+
+// Reads llama2.c's tokenizer file (.bin) into the keys tok.*, with what llama2.c adds to it: id 0 is unknown, 1 is BOS, which
+// begins every text and ends a reply, 2 is EOS; a blank comes before every text; bytes stand in for what no token spells. Throws
+// Error naming the file and the token. `vocab` is the model's vocabulary, which the file's must equal.
+void tok_import_llama2c(const std::string& path, uint32_t vocab, Meta& out);
 
 }  // namespace nyb

@@ -1,11 +1,7 @@
 // hostile_test.cpp - texts and patterns made to take long or to fill the stack: time stays linear and the stack small.
 #include <gtest/gtest.h>
-#include <pthread.h>
-#include <time.h>
 
-#include <functional>
-
-#include "support/build.h"
+#include "hostile.h"
 #include "text/regex_import.h"
 #include "text/tokenizer.h"
 #include "text_support.h"
@@ -13,16 +9,6 @@
 namespace nyb {
 namespace {
 using namespace test;
-
-// What a text of a megabyte may take of one core, whatever else runs. The work is linear: 0.2 s; sanitizers are allowed more.
-constexpr double kMostSeconds = 1.0 * kPatience;
-
-// Seconds of processor time of this thread.
-double spent() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
 
 // A vocabulary in which runs of one character merge ten times over, so that hostile texts meet all of the machinery.
 Meta doubling_meta(const std::string& pattern) {
@@ -39,30 +25,6 @@ Meta doubling_meta(const std::string& pattern) {
   tok_import_hf(folder_with(made_up_bpe(merges), nlohmann::json::object()).string(), next, meta);
   if (!pattern.empty()) meta.set(key::tok_pattern, pattern, true);
   return meta;
-}
-
-void expect_fast(const Tokenizer& tok, const std::string& text, size_t most_ids, const char* what) {
-  const double start = spent();
-  const Ids ids = tok.encode(text);
-  const double seconds = spent() - start;
-  EXPECT_LT(seconds, kMostSeconds) << what;
-  EXPECT_LE(ids.size(), most_ids) << what;
-  EXPECT_TRUE(tok.decode(ids) == text) << what;
-}
-
-// Runs `body` on a stack of 256 KiB, a fraction of what texts of a megabyte would take if they were kept there.
-void on_small_stack(const std::function<void()>& body) {
-  pthread_attr_t attr;
-  ASSERT_EQ(pthread_attr_init(&attr), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attr, size_t{256} << 10), 0);
-  pthread_t thread{};
-  const auto run = [](void* f) -> void* {
-    (*static_cast<const std::function<void()>*>(f))();
-    return nullptr;
-  };
-  ASSERT_EQ(pthread_create(&thread, &attr, run, const_cast<std::function<void()>*>(&body)), 0);
-  pthread_join(thread, nullptr);
-  pthread_attr_destroy(&attr);
 }
 
 TEST(Hostile, LinearTimeAndConstantStack) {

@@ -2,9 +2,9 @@
 // @huggingface/tokenizers.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <sstream>
 
+#include "gguf_vocab.h"
 #include "support/data.h"
 #include "text_support.h"
 
@@ -13,48 +13,6 @@ namespace {
 using namespace test;
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-// The strings of a GGUF file's metadata: just enough of a reader for files that are known to be good.
-class Gguf {
- public:
-  explicit Gguf(const fs::path& file) : data_(read_file(file)) {
-    at_ = 16;
-    for (auto n = number<uint64_t>(); n > 0; --n) {
-      const std::string key = string();
-      const auto type = number<uint32_t>();
-      if (type == 9) {
-        const auto element = number<uint32_t>();
-        auto& list = lists[key];
-        for (auto count = number<uint64_t>(); count > 0; --count) list.push_back(value(element));
-      } else {
-        (void)value(type);
-      }
-    }
-  }
-  std::map<std::string, std::vector<std::string>> lists;  // of strings; numbers as their bytes
-
- private:
-  template <class T>
-  T number() {
-    T v{};
-    std::memcpy(&v, data_.data() + at_, sizeof v);
-    at_ += sizeof v;
-    return v;
-  }
-  std::string string() {
-    const auto n = number<uint64_t>();
-    at_ += n;
-    return data_.substr(at_ - n, n);
-  }
-  std::string value(uint32_t type) {
-    if (type == 8) return string();
-    static constexpr size_t bytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-    at_ += bytes[type];
-    return data_.substr(at_ - bytes[type], bytes[type]);
-  }
-  std::string data_;
-  size_t at_ = 0;
-};
 
 struct Vocab {
   fs::path folder;
@@ -89,19 +47,8 @@ Vocab load(const std::string& name, const char* regex) {
   tok_import_hf(v.folder.string(), static_cast<uint32_t>(tokens.size()), meta);
   v.tok = Tokenizer::from_meta(meta);
 
-  const std::string in = read_file(file.string() + ".inp");
-  const std::string mark = "\n__ggml_vocab_test__\n";
-  for (size_t from = 0; from <= in.size();) {
-    const size_t to = std::min(in.find(mark, from), in.size());
-    v.texts.push_back(in.substr(from, to - from));
-    from = to + mark.size();
-  }
-  std::istringstream out(read_file(file.string() + ".out"));
-  for (std::string line; std::getline(out, line);) {
-    std::istringstream numbers(line);
-    v.ids.emplace_back();
-    for (int32_t id = 0; numbers >> id;) v.ids.back().push_back(id);
-  }
+  v.texts = vocab_texts(file);
+  v.ids = vocab_ids(file);
   return v;
 }
 
