@@ -61,8 +61,9 @@ class Converter {
 
   [[noreturn]] void not_finite(size_t i, uint64_t index) const {
     const SourceTensor& t = src_.tensors[i];
+    const uint64_t cols = slots_[i].cols, row = source_row(t, index / cols), col = index % cols;
     throw Error(fmt::format("{}: weight {} of tensor {} (row {}, column {}) is not a finite number", src_.files[t.file].path(),
-                            index, t.name, index / slots_[i].cols, index % slots_[i].cols));
+                            row * cols + col, t.name, row, col));
   }
 
   // The first reading: refuses what is not finite, and decides the tensor's type.

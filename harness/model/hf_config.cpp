@@ -84,6 +84,22 @@ void architecture(const json& o, const std::string& path) {
 
 }  // namespace
 
+void llama_meta(const ModelShape& s, double theta, double eps, const std::string& where, Meta& meta) {
+  std::vector<double> freqs(s.head_dim / 2);
+  for (uint32_t i = 0; i < freqs.size(); i++) {
+    freqs[i] = det_pow(theta, -2.0 * i / s.head_dim);
+    if (!(freqs[i] * s.ctx <= 1073741824.0))  // as a model file is checked, but before the work
+      throw Error(fmt::format("{}: rope_theta is {}, too small for {} positions", where, theta, s.ctx));
+  }
+  meta.set(key::family, std::string("llama"), true);
+  meta.set(key::act, std::string("silu"), true);
+  meta.set(key::norm_eps, eps, true);
+  meta.set(key::attn_scale, 1.0 / std::sqrt(static_cast<double>(s.head_dim)), true);
+  meta.set(key::rope_style, std::string("half"), true);
+  meta.set(key::rope_freqs, std::move(freqs), true);
+  meta.set(key::rope_factor, 1.0, true);
+}
+
 bool hf_config(const std::string& path, ModelShape& s, Meta& meta) {
   const MappedFile file(path);
   constexpr uint64_t most = 1 << 20;
@@ -117,23 +133,10 @@ bool hf_config(const std::string& path, ModelShape& s, Meta& meta) {
   c.rope("rope_scaling");
   const auto of_parameters = c.rope("rope_parameters");
   const double theta = c.positive("rope_theta", json_f64(o, "rope_theta", path).value_or(of_parameters.value_or(10000.0)));
-  std::vector<double> freqs(s.head_dim / 2);
-  for (uint32_t i = 0; i < freqs.size(); i++) {
-    freqs[i] = det_pow(theta, -2.0 * i / s.head_dim);
-    if (!(freqs[i] * s.ctx <= 1073741824.0))  // as a model file is checked, but before the work
-      throw Error(fmt::format("{}: rope_theta is {}, too small for {} positions", path, theta, s.ctx));
-  }
-
-  meta.set(key::family, std::string("llama"), true);
-  meta.set(key::act, std::string("silu"), true);
   const double eps = c.positive("rms_norm_eps", json_f64(o, "rms_norm_eps", path).value_or(1e-6));
   if (const auto f = static_cast<float>(std::min(eps, 1e38)); eps > 1e38 || f == 0)
     throw Error(fmt::format("{}: rms_norm_eps is {}, which a float does not hold", path, eps));
-  meta.set(key::norm_eps, eps, true);
-  meta.set(key::attn_scale, 1.0 / std::sqrt(static_cast<double>(s.head_dim)), true);
-  meta.set(key::rope_style, std::string("half"), true);
-  meta.set(key::rope_freqs, std::move(freqs), true);
-  meta.set(key::rope_factor, 1.0, true);
+  llama_meta(s, theta, eps, path, meta);
   return json_bool(o, "tie_word_embeddings", path).value_or(false);
 }
 

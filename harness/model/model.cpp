@@ -11,6 +11,7 @@
 
 #include "kern/error.h"
 #include "model/copied_file.h"
+#include "model/file_kind.h"
 #include "model/format.h"
 #include "model/load_check.h"
 #include "model/mapped_file.h"
@@ -32,12 +33,16 @@ namespace {
 
 // What the file seems to be instead, with what to do about it.
 std::string other_format(std::span<const uint8_t> b) {
-  const std::string_view head(reinterpret_cast<const char*>(b.data()), std::min<size_t>(b.size(), 16));
-  if (head.starts_with("MNMODEL1"))
-    return "this is a version 1 model file (MNMODEL1), from which quantize makes an .mnm of version 2";
-  if (head.starts_with("GGUF")) return "this is a GGUF file; quantize converts models to .mnm";
-  if (head.size() > 9 && head[8] == '{') return "this is a safetensors file; quantize converts its whole folder to .mnm";
-  return fmt::format("this is not a model file (it begins with {} where \"{}\" belongs)", shown(head.substr(0, 8)), kMagic);
+  switch (file_kind(b)) {
+    case FileKind::mnm1: return "this is a version 1 model file (MNMODEL1), from which quantize makes an .mnm of version 2";
+    case FileKind::gguf: return "this is a GGUF file; quantize converts models to .mnm";
+    case FileKind::safetensors: return "this is a safetensors file; quantize converts its whole folder to .mnm";
+    case FileKind::llama2c: return "this is a llama2.c file; quantize converts it to .mnm";
+    default: break;
+  }
+  const std::string_view head(reinterpret_cast<const char*>(b.data()), std::min<size_t>(b.size(), 8));
+  return fmt::format("this is not a model file (it begins with {} where \"{}\" belongs); quantize makes them of other models",
+                     shown(head), kMagic);
 }
 
 void fill_layers(Model& m, bool tied) {
@@ -86,7 +91,7 @@ std::unique_ptr<Model> eng_load(const std::string& path, const LoadOptions& opti
     throw;
   }
   const std::span<const uint8_t> file = m->bytes();
-  if (file.size() < 8 || std::memcmp(file.data(), kMagic, 8) != 0) throw Error(path + ": " + other_format(file));
+  if (file_kind(file) != FileKind::mnm) throw Error(path + ": " + other_format(file));
   const Header h = header_check(file, path);
   m->path = path;
   m->file_bytes = file.size();

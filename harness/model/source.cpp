@@ -4,14 +4,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "kern/f16.h"
 #include "model/bytes.h"
 
 namespace nyb {
 
-uint64_t source_type_bytes(SourceType t) { return t == SourceType::f32 ? 4 : 2; }
+namespace {
 
-void source_read(const SourceTensor& t, uint64_t first, uint64_t n, float* out) {
+// In the source's own order.
+void read_values(const SourceTensor& t, uint64_t first, uint64_t n, float* out) {
   const uint8_t* p = t.data + first * source_type_bytes(t.type);
   switch (t.type) {
     case SourceType::f32: std::memcpy(out, p, n * sizeof(float)); break;
@@ -21,6 +24,38 @@ void source_read(const SourceTensor& t, uint64_t first, uint64_t n, float* out) 
     case SourceType::bf16:
       for (uint64_t i = 0; i < n; i++) out[i] = bf16_to_f32(get_le<uint16_t>(p + 2 * i));
       break;
+    case SourceType::q8: {
+      const uint8_t* scales = t.data + t.shape[0] * t.shape[1];
+      for (uint64_t i = 0; i < n; i++)
+        out[i] = static_cast<float>(get_le<int8_t>(p + i)) * get_le<float>(scales + (first + i) / t.group * sizeof(float));
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+uint64_t source_type_bytes(SourceType t) {
+  switch (t) {
+    case SourceType::f32: return 4;
+    case SourceType::q8: return 1;
+    default: return 2;
+  }
+}
+
+uint64_t source_row(const SourceTensor& t, uint64_t row) {
+  if (t.pairs_of == 0) return row;
+  const uint64_t in_head = row % t.pairs_of, half = t.pairs_of / 2;
+  return row - in_head + (in_head < half ? 2 * in_head : 2 * (in_head - half) + 1);
+}
+
+void source_read(const SourceTensor& t, uint64_t first, uint64_t n, float* out) {
+  if (t.pairs_of == 0) return read_values(t, first, n, out);
+  const uint64_t cols = t.shape[1];
+  for (uint64_t done = 0; done < n;) {
+    const uint64_t row = (first + done) / cols, col = (first + done) % cols, count = std::min(cols - col, n - done);
+    read_values(t, source_row(t, row) * cols + col, count, out + done);
+    done += count;
   }
 }
 

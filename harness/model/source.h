@@ -9,7 +9,8 @@
 
 namespace nyb {
 
-enum class SourceType : uint8_t { f32, f16, bf16 };
+// q8: all values in int8, then an f32 scale for each `group` of them.
+enum class SourceType : uint8_t { f32, f16, bf16, q8 };
 
 // A row-major tensor of a mapped source file, at any alignment. Nothing is owned.
 struct SourceTensor {
@@ -18,11 +19,17 @@ struct SourceTensor {
   std::vector<uint64_t> shape;
   const uint8_t* data = nullptr;
   uint64_t bytes = 0;
-  size_t file = 0;  // which of the source's files
+  size_t file = 0;        // which of the source's files
+  uint64_t group = 0;     // of q8
+  uint64_t pairs_of = 0;  // not 0: every so many rows are a head whose RoPE turns rows 2i and 2i + 1
 };
-uint64_t source_type_bytes(SourceType t);
+uint64_t source_type_bytes(SourceType t);  // of a value, without its scale
 
-// `n` values from index `first` on, as floats (each format's values are floats exactly).
+// Where row `row` of a matrix, as a model file has it, is in the source: a model file turns rows i and i + n/2 of a head.
+uint64_t source_row(const SourceTensor& t, uint64_t row);
+
+// `n` values from index `first` on, in the order of the model file, as floats (each format's values are floats exactly; of q8,
+// the product of value and scale rounded to one).
 void source_read(const SourceTensor& t, uint64_t first, uint64_t n, float* out);
 // The values will not be read again soon: their pages need not stay in memory.
 void source_release(const SourceTensor& t);
@@ -40,5 +47,12 @@ struct ModelSource {
 // with its parts. `name` is what to call the model, by default the folder's name. Throws Error: one sentence naming the file and
 // the key or tensor that is missing, unexpected, malformed or beyond what this program runs.
 ModelSource hf_open(const std::string& folder, const std::string& name = {});
+
+// Opens a model file of llama2.c, of any of its versions: 0 (no magic, f32), 1 (f32) and 2 (int8 in groups). `name` as above, by
+// default the file's name without its ending. Throws Error likewise.
+ModelSource llama2c_open(const std::string& path, const std::string& name = {});
+
+// Opens whichever `in` is: a folder, or a file by what is in it.
+ModelSource source_open(const std::string& in, const std::string& name = {});
 
 }  // namespace nyb
