@@ -72,6 +72,7 @@ struct Replier::Run {
   StopTokens stop_tokens;
   StopMatch stop;
   Utf8Stream utf8;
+  int32_t before = -1;  // the id that the next one follows
   explicit Run(StopTexts&& s) : stop_tokens(std::move(s.tokens)), stop(std::move(s.texts)) {}
 };
 
@@ -130,10 +131,11 @@ void Replier::read_again(Run& run, const std::vector<int32_t>& ids) {
 bool Replier::show(Run& run, int32_t id) {
   std::string piece;
   if (r_.tok) {
-    piece = run.utf8.push(run.stop.push(r_.tok->bytes(id)));
+    piece = run.utf8.push(run.stop.push(r_.tok->bytes_after(run.before, id)));
   } else {
     piece = fmt::format("{}{}", run.reply.ids.size() > 1 ? "," : "", id);
   }
+  run.before = id;
   run.reply.text += piece;
   if (on_text && !piece.empty()) on_text(piece);
   return !run.stop.matched();
@@ -192,6 +194,7 @@ Reply Replier::run(const std::vector<int32_t>& prompt) {
   Reply& rep = run.reply;
   sampler_.params = o_.set.samp;
   rep.prompt_tokens = static_cast<uint32_t>(prompt.size());
+  run.before = prompt.back();
   const auto finish = [&] {
     const std::string rest = run.utf8.push(run.stop.flush()) + run.utf8.flush();
     rep.text += rest;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "common/app.h"
+#include "common/options.h"
 #include "model/convert.h"
 #include "model/writer.h"
 #include "quantize/report.h"
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string in, out, type = "q8", head, name;
+  std::string in, out, type = "q8", head, name, tokenizer;
   bool fit = true, quiet = false;
 };
 
@@ -51,17 +52,20 @@ std::string template_note(const Meta& meta) {
 }
 
 int run(const Options& o) {
-  std::error_code ec;
-  const fs::file_type in = fs::status(o.in, ec).type();
-  if (in == fs::file_type::not_found) throw Error(o.in + ": there is no such folder");
-  if (in == fs::file_type::none) throw Error(fmt::format("{}: cannot look at it: {}", o.in, ec.message()));
-  if (in != fs::file_type::directory)
-    throw Error(o.in + ": this is not a folder; quantize reads a Hugging Face folder with config.json and safetensors");
   output_check(o.out);
-  apart_from_folder(o.in, o.out);
-  ModelSource src = hf_open(o.in, o.name);
+  std::error_code ec;
+  const bool folder = fs::is_directory(o.in, ec);
+  if (folder) apart_from_folder(o.in, o.out);
+  ModelSource src = source_open(o.in, o.name);
   for (const MappedFile& f : src.files) apart(f.path(), o.out);
-  tok_import_hf(o.in, src.shape.vocab, src.meta);
+  if (!o.tokenizer.empty()) {
+    apart(o.tokenizer, o.out);
+    if (const fs::path own = fs::path(o.in) / "tokenizer.json"; folder && fs::exists(fs::symlink_status(own, ec)))
+      throw Error(fmt::format("{}: the model has this tokenizer of its own; leave out --tokenizer", own.string()));
+    tok_import_llama2c(o.tokenizer, src.shape.vocab, src.meta);
+  } else if (folder) {
+    tok_import_hf(o.in, src.shape.vocab, src.meta);
+  }
 
   ConvertOptions c;
   c.type = type_of(o.type);
@@ -86,16 +90,27 @@ int run(const Options& o) {
 }  // namespace
 
 int quantize_main(int argc, char** argv) {
-  CLI::App app("Makes a model file of a Hugging Face folder (llama architecture; safetensors in f32, f16 or bf16).", "quantize");
+  CLI::App app(
+      "Makes a model file of a Hugging Face folder (llama architecture; safetensors in f32, f16 or bf16) or of a llama2.c model.",
+      "quantize");
   Options o;
   const CLI::IsMember types({"f32", "q8", "q4"});
-  app.add_option("IN", o.in, "Folder with config.json, safetensors and, if the model has one, tokenizer.json")->required();
+  app.add_option("IN", o.in, "Folder with config.json, safetensors and, if the model has one, tokenizer.json; or a llama2.c .bin")
+      ->required();
   app.add_option("OUT", o.out, "Model file to write (.mnm)")->required();
   app.add_option("--type", o.type, "Type of the matrices: f32, q8 (default) or q4")->check(types);
   app.add_option("--head", o.head, "Type of the head, or of the embedding where it is the head too (default: as --type)")
       ->check(types);
   app.add_flag("--fit,!--no-fit", o.fit, "Search the scales of q4 for the least error (default), or take max/7");
-  app.add_option("--name", o.name, "What to call the model (default: the folder's name)");
+  opt_text(
+      app, "--tokenizer",
+      [&o](const std::string& s) {
+        if (s.empty()) throw Error("--tokenizer takes the name of a file, not nothing");
+        o.tokenizer = s;
+      },
+      "llama2.c tokenizer (.bin) of a model that comes without one; without it such a model takes ids only")
+      ->type_name("FILE");
+  app.add_option("--name", o.name, "What to call the model (default: the name of the folder or file)");
   app.add_flag("--quiet", o.quiet, "No progress bar and no table");
   return app_run(app, argc, argv, [&o] { return run(o); });
 }

@@ -137,8 +137,8 @@ TEST(Quantize, PathsWithSpacesAndOtherLetters) {
 TEST(Quantize, Errors) {
   const fs::path dir = fresh("errors");
   const std::string out = (dir / "m.mnm").string();
-  EXPECT_TRUE(fails(run({(dir / "absent").string(), out}), "there is no such folder"));
-  EXPECT_TRUE(fails(run({kPocket + "/config.json", out}), "this is not a folder; quantize reads a Hugging Face folder"));
+  EXPECT_TRUE(fails(run({(dir / "absent").string(), out}), "there is no such file or folder"));
+  EXPECT_TRUE(fails(run({kPocket + "/config.json", out}), "config.json: this is no model of llama2.c"));
   EXPECT_TRUE(fails(run({dir.string(), out}), "there is no config.json"));
   EXPECT_TRUE(fails(run({kPocket, dir.string()}), "this is a folder; give the name of a file"));
   EXPECT_TRUE(fails(run({kPocket, (dir / "x" / "m.mnm").string()}), "is not there"));
@@ -182,7 +182,7 @@ TEST(Quantize, ALinkToNowhereIsNoAbsentFile) {
 
 TEST(Quantize, NothingReachesTheTerminalRaw) {
   const Ran r = run({"we\nird\033[31m\xff/none", "x.mnm"});
-  EXPECT_TRUE(fails(r, "we\\nird\\x1b[31m\\xff/none: there is no such folder"));
+  EXPECT_TRUE(fails(r, "we\\nird\\x1b[31m\\xff/none: there is no such file or folder"));
   EXPECT_TRUE(fails(run({kPocket, "x.mnm", "--no\033[31m\nsuch"}), "--no\\x1b[31m\\nsuch", 2));
 }
 
@@ -211,7 +211,7 @@ TEST(Quantize, WrongUsage) {
   EXPECT_TRUE(fails(run({kPocket, "x.mnm", "y.mnm"}), "y.mnm", 2));
   const Ran help = run({"--help"});
   EXPECT_EQ(help.code, 0);
-  for (const char* o : {"--type", "--head", "--fit", "--no-fit", "--name", "--quiet"})
+  for (const char* o : {"--type", "--head", "--fit", "--no-fit", "--name", "--tokenizer", "--quiet"})
     EXPECT_NE(help.out.find(o), std::string::npos) << o;
   EXPECT_EQ(run({"--version"}).code, 0);
 }
