@@ -8,6 +8,7 @@
 #include "common/app.h"
 #include "common/options.h"
 #include "model/convert.h"
+#include "model/look.h"
 #include "model/writer.h"
 #include "quantize/report.h"
 #include "text/template.h"
@@ -52,16 +53,15 @@ std::string template_note(const Meta& meta) {
 }
 
 int run(const Options& o) {
+  const bool folder = file_look(o.in) == fs::file_type::directory;
   output_check(o.out);
-  std::error_code ec;
-  const bool folder = fs::is_directory(o.in, ec);
   if (folder) apart_from_folder(o.in, o.out);
   ModelSource src = source_open(o.in, o.name);
   for (const MappedFile& f : src.files) apart(f.path(), o.out);
   if (!o.tokenizer.empty()) {
     apart(o.tokenizer, o.out);
-    if (const fs::path own = fs::path(o.in) / "tokenizer.json"; folder && fs::exists(fs::symlink_status(own, ec)))
-      throw Error(fmt::format("{}: the model has this tokenizer of its own; leave out --tokenizer", own.string()));
+    if (const std::string own = (fs::path(o.in) / "tokenizer.json").string(); folder && file_there(own))
+      throw Error(own + ": the model has this tokenizer of its own; leave out --tokenizer");
     tok_import_llama2c(o.tokenizer, src.shape.vocab, src.meta);
   } else if (folder) {
     tok_import_hf(o.in, src.shape.vocab, src.meta);

@@ -1,20 +1,17 @@
 // source_open.cpp - which importer reads what is there.
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "kern/error.h"
 #include "model/file_kind.h"
+#include "model/look.h"
 #include "model/source.h"
 
 namespace nyb {
 namespace fs = std::filesystem;
 
 ModelSource source_open(const std::string& in, const std::string& name) {
-  std::error_code ec;
-  const fs::file_type type = fs::status(in, ec).type();
+  const fs::file_type type = file_look(in);
   if (type == fs::file_type::not_found) throw Error(in + ": there is no such file or folder");
-  if (type == fs::file_type::none) throw Error(fmt::format("{}: cannot look at it: {}", in, ec.message()));
   if (type == fs::file_type::directory) return hf_open(in, name);
   switch (file_kind(MappedFile(in).bytes())) {
     case FileKind::mnm: throw Error(in + ": this is a model file of this program already, which quantize does not convert again");

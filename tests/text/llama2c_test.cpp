@@ -101,6 +101,8 @@ TEST(Llama2cTokenizer, FieldsThatAreWrong) {
   std::string b = file_of(plain, -1);  // no bound then, but the file's
   b.replace(8, 4, le(INT32_MAX));
   refused(b, "ends within token 0, which has 2147483647 bytes");
+  b.replace(8, 4, le(-1));
+  refused(b, "token 0 has -1 bytes");
   refused(file_of(tokens({{-1, " "}, {NAN, "a"}, {0, " a"}})), "the score nan");
   refused(file_of(tokens({{-1, " "}, {INFINITY, "a"}, {0, " a"}})), "the score inf");
   refused(file_of(tokens({{-1, " "}, {-2, "a"}, {0, "a"}})), "tokens 260 and 261 of the same text");
