@@ -112,6 +112,18 @@ TEST_P(EachVersion, HeadersThatAreWrong) {
 
 INSTANTIATE_TEST_SUITE_P(Llama2c, EachVersion, testing::Values(0, 1, 2));
 
+// A file of terabytes, of holes, long enough for the norms of a model whose next tensors take 2^64 bytes and so nothing at all,
+// were they only multiplied.
+TEST(Llama2c, SizesThatMultiplyPast64Bits) {
+  std::string b = ints({0x616b3432, 1, 1 << 23, 8, 1 << 16, 1 << 10, 1 << 10, 1, 16}) + '\1';
+  b.resize(256, '\0');
+  const fs::path p = written(b);
+  std::error_code ec;
+  fs::resize_file(p, (uint64_t{1} << 42) + (uint64_t{1} << 27), ec);
+  if (ec) GTEST_SKIP() << "no file of 4 TiB can be made here: " << ec.message();
+  EXPECT_TRUE(says(message_of([&] { llama2c_open(p.string()); }), "the file ends within wq: 65536 x 281474976710656 bytes"));
+}
+
 TEST(Llama2c, WhatItSaysOfTheHeader) {
   const Llama2cFile f(true);
   const auto with = [&](int version, size_t at, const std::string& bytes) {
