@@ -30,7 +30,7 @@ Bpe::Bpe(const std::array<int32_t, 256>& byte_ids, const std::vector<uint32_t>& 
     merges_.push_back(static_cast<int32_t>(merges[3 * i + 2]));
     const uint64_t pair = pair_of(merges[3 * i], merges[3 * i + 1]);
     size_t at = scatter(pair) >> shift_;
-    while (table_[at].rank != no_rank && table_[at].pair != pair) at = (at + 1) & (slots - 1);
+    while (table_[at].rank != kNoRank && table_[at].pair != pair) at = (at + 1) & (slots - 1);
     table_[at] = {pair, static_cast<uint32_t>(i)};
   }
 }
@@ -39,7 +39,7 @@ const Bpe::Slot* Bpe::find(int32_t left, int32_t right) const {
   const uint64_t pair = pair_of(static_cast<uint32_t>(left), static_cast<uint32_t>(right));
   for (size_t at = scatter(pair) >> shift_;; at = (at + 1) & (table_.size() - 1)) {
     const Slot& s = table_[at];
-    if (s.rank == no_rank) return nullptr;
+    if (s.rank == kNoRank) return nullptr;
     if (s.pair == pair) return &s;
   }
 }
@@ -86,7 +86,7 @@ void Bpe::encode_long(std::string_view word, std::vector<int32_t>& out) const {
       parts,
       [this](int32_t left, int32_t right) {
         const Slot* s = find(left, right);
-        return s ? s->rank : no_rank;
+        return s ? s->rank : kNoRank;
       },
       [this](uint32_t rank, int32_t& left, int32_t) { left = merges_[rank]; }, [&out](int32_t id) { out.push_back(id); });
 }

@@ -11,7 +11,7 @@ namespace nyb {
 
 class Bpe {
  public:
-  static constexpr size_t max_word = max_parts;  // bytes
+  static constexpr size_t max_word = kMaxParts;  // bytes
 
   // byte_ids: the id of each byte. merges: triples left, right, result, best first; of two entries for the same pair the
   // later one counts, as in the reference implementations.
@@ -24,7 +24,7 @@ class Bpe {
  private:
   struct Slot {
     uint64_t pair = 0;        // left << 32 | right
-    uint32_t rank = no_rank;  // no_rank: free
+    uint32_t rank = kNoRank;  // kNoRank: free
   };
 
   const Slot* find(int32_t left, int32_t right) const;  // nullptr: these two do not merge

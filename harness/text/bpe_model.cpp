@@ -12,8 +12,8 @@
 namespace nyb {
 namespace {
 
-constexpr size_t cached_words = size_t{1} << 14;  // of one text
-constexpr size_t cached_bytes = 64;               // a longer word seldom comes twice
+constexpr size_t kCachedWords = size_t{1} << 14;  // of one text
+constexpr size_t kCachedBytes = 64;               // a longer word seldom comes twice
 
 class BpeModel final : public TextModel {
  public:
@@ -90,7 +90,7 @@ void BpeModel::append(std::string_view text, std::vector<int32_t>& out) const {
     if (!words_.empty()) {
       if (const auto it = words_.find(word); it != words_.end()) return out.push_back(it->second);
     }
-    if (word.size() < 2 || word.size() > cached_bytes) return bpe_->encode(word, out);
+    if (word.size() < 2 || word.size() > kCachedBytes) return bpe_->encode(word, out);
     if (const auto it = seen.find(word); it != seen.end()) {
       const Place p = it->second;
       for (size_t i = 0; i < p.count; ++i) out.push_back(out[p.from + i]);
@@ -98,7 +98,7 @@ void BpeModel::append(std::string_view text, std::vector<int32_t>& out) const {
     }
     const size_t from = out.size();
     bpe_->encode(word, out);
-    if (seen.size() < cached_words) seen.emplace(word, Place{from, out.size() - from});
+    if (seen.size() < kCachedWords) seen.emplace(word, Place{from, out.size() - from});
   });
 }
 

@@ -113,8 +113,8 @@ void SpmModel::read_fallback(const Meta& meta) {
 
 void SpmModel::append(std::string_view text, std::vector<int32_t>& out) const {
   if (text.empty()) return;
-  if (text.size() >= max_parts)
-    throw Error(fmt::format("a text of {} bytes is longer than the {} that can be tokenized", text.size(), max_parts - 1));
+  if (text.size() >= kMaxParts)
+    throw Error(fmt::format("a text of {} bytes is longer than the {} that can be tokenized", text.size(), kMaxParts - 1));
   std::string prefixed;
   if (prefix_) text = prefixed.append(1, ' ').append(text);
   if (whole_.empty()) return merge(text, out);
@@ -154,7 +154,7 @@ void SpmModel::merge(std::string_view run, std::vector<int32_t>& out) const {
       parts,
       [&](const Part& a, const Part& b) {
         const auto it = find(a.from, size_t{a.bytes} + b.bytes);
-        return it == pieces_.end() ? no_rank : it->second.rank;
+        return it == pieces_.end() ? kNoRank : it->second.rank;
       },
       [](uint32_t, Part& a, const Part& b) { a.bytes += b.bytes; },
       [&](const Part& p) {

@@ -38,7 +38,7 @@ std::string file_of(const std::vector<Token>& all, int32_t longest = 7) {
   return b;
 }
 
-const std::vector<Token> plain = tokens({{-1, " "}, {-2, "a"}, {0, " a"}});
+const std::vector<Token> kPlain = tokens({{-1, " "}, {-2, "a"}, {0, " a"}});
 
 std::string written(const std::string& bytes) {
   fs::path p = tmp_dir() / "tok.bin";
@@ -60,7 +60,7 @@ void refused(const std::string& bytes, const std::string& part, uint32_t vocab =
 }
 
 TEST(Llama2cTokenizer, BecomesTheKeys) {
-  const Meta m = read(file_of(plain));
+  const Meta m = read(file_of(kPlain));
   EXPECT_EQ(m.get<std::string>(key::tok_kind), "spm");
   const auto& names = m.get<std::vector<std::string>>(key::tok_tokens);
   EXPECT_EQ(names[1], "<s>");
@@ -73,7 +73,7 @@ TEST(Llama2cTokenizer, BecomesTheKeys) {
 }
 
 TEST(Llama2cTokenizer, CutAnywhereOrAddedTo) {
-  const std::string whole = file_of(plain);
+  const std::string whole = file_of(kPlain);
   const std::string path = written(whole);
   for (size_t n = whole.size(); n-- > 0;) {
     fs::resize_file(path, n);
@@ -94,11 +94,11 @@ TEST(Llama2cTokenizer, CutAnywhereOrAddedTo) {
 
 TEST(Llama2cTokenizer, FieldsThatAreWrong) {
   for (const int32_t bad : {-1, INT32_MIN, 8, INT32_MAX}) {
-    std::string b = file_of(plain);
+    std::string b = file_of(kPlain);
     b.replace(8, 4, le(bad));
     refused(b, "token 0 has " + std::to_string(bad) + " bytes where the longest has 7");
   }
-  std::string b = file_of(plain, -1);  // no bound then, but the file's
+  std::string b = file_of(kPlain, -1);  // no bound then, but the file's
   b.replace(8, 4, le(INT32_MAX));
   refused(b, "ends within token 0, which has 2147483647 bytes");
   b.replace(8, 4, le(-1));
@@ -107,7 +107,7 @@ TEST(Llama2cTokenizer, FieldsThatAreWrong) {
   refused(file_of(tokens({{-1, " "}, {INFINITY, "a"}, {0, " a"}})), "the score inf");
   refused(file_of(tokens({{-1, " "}, {-2, "a"}, {0, "a"}})), "tokens 260 and 261 of the same text");
   refused(file_of(tokens({{-1, "_"}, {-2, "a"}, {0, "b"}})), "no token of the model is the blank");
-  std::vector<Token> less = plain;
+  std::vector<Token> less = kPlain;
   less[3 + 'A'].bytes = "<0x4a>";  // not as llama2.c spells it
   refused(file_of(less), "no token for the byte 0x41");
   less[3 + 'A'].bytes = "<0x42>";
