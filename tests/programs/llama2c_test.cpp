@@ -88,7 +88,7 @@ TEST_P(Llama2cOnPath, WritesTheKnownStory) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, Llama2cOnPath, testing::ValuesIn(all_paths),
+INSTANTIATE_TEST_SUITE_P(Programs, Llama2cOnPath, testing::ValuesIn(kAllPaths),
                          [](const auto& info) { return std::string(path_name(info.param)); });
 
 TEST(Llama2c, TheFolderOfTheSameModelTellsTheSame) {
