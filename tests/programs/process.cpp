@@ -103,7 +103,7 @@ Ran run(const Args& argv, const RunOptions& o) {
       close(in_fd);
       in_fd = -1;
     }
-    if (!sent && (r.err + r.out).find(o.interrupt_on) != std::string::npos) {
+    if (!sent && r.out.size() >= o.interrupt_out && (r.err + r.out).find(o.interrupt_on) != std::string::npos) {
       if (seen_at == Clock::time_point{}) seen_at = Clock::now();
       if (Clock::now() - seen_at >= o.interrupt_after) {
         kill(pid, o.interrupt_signal);

@@ -18,7 +18,8 @@ struct RunOptions {
   std::string cwd{};                              // empty: the test's
   int close_fd = -1;                              // one of 0..2 that the program starts without
   long long close_out_after = -1;                 // the reader of stdout goes away after so many bytes
-  std::string interrupt_on{};                     // SIGINT is sent once stderr and stdout together hold this ...
+  std::string interrupt_on{};                     // SIGINT is sent once stderr and stdout together hold this, ...
+  size_t interrupt_out = 0;                       // ... stdout so many bytes, ...
   std::chrono::milliseconds interrupt_after{-1};  // ... and so much time has passed since; negative: never
   int interrupt_signal = 2;
   std::chrono::seconds timeout{120};

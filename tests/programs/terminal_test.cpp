@@ -164,7 +164,7 @@ TEST(Interrupt, WhileReplying) {
   for (const int signal : {SIGINT, SIGTERM}) {
     Args a{"-p", "Tell me a story", "--raw"};
     a.insert(a.end(), kSlow);
-    const Ran s = chat(a, {.interrupt_on = "parameters", .interrupt_after = milliseconds(400), .interrupt_signal = signal});
+    const Ran s = chat(a, {.interrupt_out = 1, .interrupt_after = milliseconds(50), .interrupt_signal = signal});
     EXPECT_EQ(s.code, 130) << s.err;
     EXPECT_FALSE(s.out.empty());
     EXPECT_EQ(s.out.back(), '\n') << "what was pending comes out, and the line ends";
