@@ -145,6 +145,15 @@ const std::vector<Command>& command_list() {
   return all;
 }
 
+CommandWords command_words() {
+  CommandWords words;
+  for (const Command& c : command_list()) {
+    words.all.push_back(c.word);
+    if (c.file) words.take_file.push_back(c.word);
+  }
+  return words;
+}
+
 bool command_run(Session& s, std::string_view line) {
   const size_t space = line.find_first_of(" \t\n");
   const std::string_view word = line.substr(0, space);
@@ -156,7 +165,7 @@ bool command_run(Session& s, std::string_view line) {
   } else if (!it->run) {
     return false;
   } else {
-    it->run(s, rest);
+    it->run(s, it->file ? expand_home(rest) : rest);
   }
   return true;
 }

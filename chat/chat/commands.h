@@ -18,6 +18,9 @@ struct Command {
 // All of them, in the order in which /help has them; /quit has no `run`.
 const std::vector<Command>& command_list();
 
+// Their words, and those whose argument is a file, for completion.
+CommandWords command_words();
+
 // Runs a line that begins with '/'. false: leave. Throws Error; what is unknown is said.
 bool command_run(Session& s, std::string_view line);
 

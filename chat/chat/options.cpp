@@ -113,6 +113,12 @@ void output_options(CLI::App& app, ChatOptions& o) {
       ->group(kGroup);
 }
 
+void prompt_options(CLI::App& app, ChatOptions& o) {
+  constexpr const char* kGroup = "At the prompt";
+  app.add_flag("--no-edit", o.no_edit, "No line editing: lines come as the terminal gives them")->group(kGroup);
+  app.add_flag("--no-history", o.no_history, "Keep no messages from one run to the next, and read none")->group(kGroup);
+}
+
 }  // namespace
 
 std::vector<int32_t> parse_ids(std::string_view text) {
@@ -153,6 +159,7 @@ void chat_options(CLI::App& app, ChatOptions& o) {
   engine_options(app, o);
   conversation_options(app, o);
   output_options(app, o);
+  prompt_options(app, o);
   app.callback([&app, &o] { refuse_reply_options(app, o); });
   app.footer(
       "Without a message it talks: /help lists its commands, Ctrl+C stops a reply, end of input leaves.\n"

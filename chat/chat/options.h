@@ -23,6 +23,7 @@ struct ChatOptions {
   LoadMode load_mode = LoadMode::map;
   bool stats = false;
   bool raw = false, quiet = false, json = false, fingerprint = false, verify = false;
+  bool no_edit = false, no_history = false;  // at the prompt
 
   // One message, not a conversation.
   bool single() const { return message || file || ids; }

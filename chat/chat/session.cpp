@@ -7,6 +7,7 @@
 #include <utility>
 #include "chat/commands.h"
 #include "chat/memory.h"
+#include "chat/messages.h"
 #include "chat/report.h"
 #include "common/app.h"
 #include "common/input.h"
@@ -232,13 +233,13 @@ void Session::reseed(uint64_t seed) {
 }
 
 // A message or a command that came in at the prompt; what goes wrong is said, and the conversation goes on.
-bool Session::line(std::string_view line) {
+bool Session::obey(const TypedMessage& m) {
   bool stay = true;
   try {
-    if (line.front() == '/')
-      stay = command_run(*this, line);
+    if (m.command)
+      stay = command_run(*this, m.text);
     else
-      ask(line);
+      ask(m.text);
   } catch (const Error& e) {
     if (!stdin_is_terminal()) throw;
     say(e.what());
@@ -253,16 +254,14 @@ bool Session::line(std::string_view line) {
 int Session::loop() {
   const bool talking = stdin_is_terminal();
   if (talking && !o_.quiet) note("/help lists the commands; Ctrl+C stops a reply, Ctrl+D leaves.");
-  LineReader in;
-  for (std::string line;;) {
-    if (talking) err_write("> ");
-    const LineReader::Got got = in.next(line);
-    if (got != LineReader::Got::line) {
+  MessageReader in(lines_open(o_, command_words()));
+  for (TypedMessage m;;) {
+    const MessageReader::Got got = in.next(m);
+    if (got != MessageReader::Got::message) {
       if (talking) err_write("\n");
-      return got == LineReader::Got::end ? 0 : 130;
+      return got == MessageReader::Got::end ? 0 : 130;
     }
-    if (line.empty()) continue;
-    if (!this->line(line)) return 0;
+    if (!obey(m)) return 0;
     if (interrupted()) return 130;  // piped in, or told to end
   }
 }

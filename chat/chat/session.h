@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <vector>
+#include "chat/messages.h"
 #include "chat/record.h"
 #include "chat/reply.h"
 #include "chat/runtime.h"
@@ -66,7 +67,7 @@ class Session {
   std::string difference(const Record& rec) const;
   void show_text(std::string_view piece);
   void context_note(size_t dropped);
-  bool line(std::string_view line);  // false: leave
+  bool obey(const TypedMessage& m);  // false: leave
 
   Runtime& r_;
   ChatOptions& o_;

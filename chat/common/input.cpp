@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 #include "common/app.h"
@@ -43,15 +44,13 @@ struct Fd {
 
 }  // namespace
 
-bool wait_readable(int fd, int timeout_ms) {
+bool wait_readable(int fd, int timeout_ms, bool (*woken)()) {
   sigset_t block, before;
   sigemptyset(&block);
-  sigaddset(&block, SIGINT);
-  sigaddset(&block, SIGTERM);
-  sigaddset(&block, SIGHUP);
+  for (const int sig : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH}) sigaddset(&block, sig);
   pthread_sigmask(SIG_BLOCK, &block, &before);
   bool ready = false;
-  while (!interrupted()) {
+  while (!woken()) {
     pollfd p{fd, POLLIN, 0};
     const timespec limit{timeout_ms / 1000, (timeout_ms % 1000) * 1000000L};
     const int n = ppoll(&p, 1, timeout_ms < 0 ? nullptr : &limit, &before);
@@ -78,6 +77,12 @@ std::string read_whole_stdin() { return read_fd(0, "standard input"); }
 bool stdin_is_terminal() {
   static const bool is = isatty(0) == 1;
   return is;
+}
+
+std::string expand_home(std::string_view path) {
+  const char* home = std::getenv("HOME");
+  if (!home || !*home || !(path == "~" || path.starts_with("~/"))) return std::string(path);
+  return home + std::string(path.substr(1));
 }
 
 std::string_view without_newline(std::string_view text) {
@@ -114,9 +119,9 @@ LineReader::Got LineReader::next_physical(std::string& line) {
 
 bool LineReader::line_waiting() { return buffer_.find('\n') != std::string::npos || (!ended_ && wait_readable(0, kPasteMs)); }
 
-LineReader::Got LineReader::next(std::string& line) {
+LineReader::Got LineReader::next(std::string& line, bool alone) {
   const Got got = next_physical(line);
-  if (got != Got::line || !stdin_is_terminal() || line.starts_with('/')) return got;
+  if (got != Got::line || !stdin_is_terminal() || (alone && line.starts_with('/'))) return got;
   while (line_waiting()) {
     std::string more;
     // End of input after a paste is seen again by the next call.

@@ -17,9 +17,14 @@ std::atomic<bool> flag{false};
 std::atomic<bool> leaving{false};  // SIGTERM or SIGHUP came: no conversation is kept
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
+std::atomic<bool> lent{false};  // the terminal, and so what follows is valid
+termios lent_before;
+const char* lent_undo;
+
 extern "C" void on_signal(int sig) {
   // The work did not look at the flag yet: whoever asks again wants out, whatever it is doing.
   if (flag.exchange(true)) {
+    terminal_back();
     temporaries_unlink();
     _exit(130);
   }
@@ -28,6 +33,7 @@ extern "C" void on_signal(int sig) {
 
 // Ends the process as SIGQUIT does, core and all: the handler is gone and the signal not blocked while it runs.
 extern "C" void on_quit(int sig) {
+  terminal_back();
   temporaries_unlink();
   (void)std::raise(sig);
 }
@@ -61,6 +67,24 @@ void signals_install() {
   ignore.sa_handler = SIG_IGN;
   sigemptyset(&ignore.sa_mask);
   for (const int sig : {SIGPIPE, SIGXFSZ}) sigaction(sig, &ignore, nullptr);
+}
+
+void terminal_lend(const termios& before, const char* undo) {
+  lent_before = before;
+  lent_undo = undo;
+  lent = true;
+}
+
+void terminal_back() {
+  if (!lent.exchange(false)) return;
+  (void)fd_write(2, lent_undo);
+  // From the background too, where the system would stop us for it.
+  sigset_t stop, before;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTTOU);
+  pthread_sigmask(SIG_BLOCK, &stop, &before);
+  while (tcsetattr(0, TCSADRAIN, &lent_before) != 0 && errno == EINTR) {}
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void fds_open() {
