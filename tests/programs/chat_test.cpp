@@ -167,11 +167,16 @@ TEST(Chat, BrokenTextAndSpecialsAreText) {
   }
   const Ran nul = chat({"-f", "-", "--temp", "0", "--quiet"}, {.in = std::string("a\0b", 3)});
   EXPECT_EQ(nul.code, 0) << nul.err;
+  EXPECT_EQ(chat({"--temp", "0", "--quiet"}, {.in = std::string("a\0b\n", 4)}).out, nul.out) << "a line of a conversation too";
   // a typed template is text: it takes many tokens, where the special would be one
   const Ran typed = chat({"-p", "<|end|><|assistant|>", "--max", "0", "--json", "--quiet"});
   const size_t at = typed.out.find("\"prompt_tokens\":");
   ASSERT_NE(at, std::string::npos);
   EXPECT_GE(std::stoi(typed.out.substr(at + 16)), 4 + 6) << typed.out;
+  const Ran line = chat({"--max", "0", "--json", "--quiet"}, {.in = "<|end|><|assistant|>\n"}),
+            file = chat({"-f", "-", "--max", "0", "--json", "--quiet"}, {.in = "<|end|><|assistant|>"});
+  for (const Ran* r : {&line, &file})
+    EXPECT_NE(r->out.find(typed.out.substr(at, typed.out.find(',', at) - at + 1)), std::string::npos) << r->out;
 }
 
 TEST(Chat, EmptyMessages) {

@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pty.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include "support/build.h"
+#include "support/data.h"
 
 namespace nyb::test {
 namespace {
@@ -21,9 +24,9 @@ std::vector<std::string> environment(const std::vector<std::string>& add, bool b
     for (char** e = environ; *e; ++e)
       if (!std::string_view(*e).starts_with("NYBBLE_")) all.emplace_back(*e);
   for (const std::string& a : add) {
-    const std::string name = a.substr(0, a.find('=') + 1);
+    const std::string name = a.substr(0, a.find('=')) + "=";
     std::erase_if(all, [&](const std::string& e) { return e.starts_with(name); });
-    all.push_back(a);
+    if (a.size() >= name.size()) all.push_back(a);
   }
   return all;
 }
@@ -37,7 +40,7 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 }
 
 void fresh_signals() {
-  for (const int sig : {SIGINT, SIGTERM, SIGPIPE}) ::signal(sig, SIG_DFL);
+  for (const int sig : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE}) ::signal(sig, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -141,7 +144,11 @@ Ran run(const Args& argv, const RunOptions& o) {
 Pty::Pty(const Args& argv, const std::vector<std::string>& env_add, bool stdout_piped) {
   int out[2] = {-1, -1};
   if (stdout_piped && pipe2(out, O_CLOEXEC)) ADD_FAILURE() << "no pipe";
-  const std::vector<std::string> env = environment(env_add, false);
+  const std::string home = (tmp_dir() / "home").string();
+  std::filesystem::create_directories(home);
+  std::vector<std::string> given{"HOME=" + home, "XDG_STATE_HOME=" + home + "/state"};
+  given.insert(given.end(), env_add.begin(), env_add.end());
+  const std::vector<std::string> env = environment(given, false);
   const std::vector<char*> args = pointers(argv), envp = pointers(env);
   winsize size{24, 80, 0, 0};
   termios t{};
@@ -149,8 +156,9 @@ Pty::Pty(const Args& argv, const std::vector<std::string>& env_add, bool stdout_
   t.c_iflag = ICRNL | BRKINT;
   t.c_oflag = 0;
   t.c_lflag = ICANON | ISIG;  // lines and Ctrl+C, but no echo
-  t.c_cc[VINTR] = 3;
-  t.c_cc[VEOF] = 4;
+  const std::pair<int, cc_t> keys[] = {{VINTR, 3},   {VEOF, 4},   {VERASE, 127}, {VKILL, 21},    {VSUSP, 26}, {VQUIT, 28},
+                                       {VSTART, 17}, {VSTOP, 19}, {VWERASE, 23}, {VREPRINT, 18}, {VLNEXT, 22}};
+  for (const auto& [which, key] : keys) t.c_cc[which] = key;
   cfsetspeed(&t, B38400);
   pid_ = forkpty(&master_, nullptr, &t, &size);
   if (pid_ == 0) {
@@ -159,6 +167,7 @@ Pty::Pty(const Args& argv, const std::vector<std::string>& env_add, bool stdout_
     execve(args[0], args.data(), envp.data());
     _exit(127);
   }
+  control_ = fcntl(master_, F_DUPFD_CLOEXEC, 0);
   if (stdout_piped) close(out[1]);
   out_ = out[0];
 }
@@ -169,12 +178,33 @@ Pty::~Pty() {
     int status = 0;
     waitpid(pid_, &status, 0);
   }
-  if (master_ >= 0) close(master_);
-  if (out_ >= 0) close(out_);
+  for (const int fd : {master_, control_, out_})
+    if (fd >= 0) close(fd);
 }
 
 void Pty::type(const std::string& text) {
   if (write(master_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) ADD_FAILURE() << "cannot type";
+}
+
+void Pty::resize(unsigned short rows, unsigned short columns) {
+  const winsize size{rows, columns, 0, 0};
+  if (ioctl(control_, TIOCSWINSZ, &size) != 0) ADD_FAILURE() << "cannot resize";
+}
+
+void Pty::hang_up() {
+  for (int* fd : {&master_, &control_}) {
+    close(*fd);
+    *fd = -1;
+  }
+}
+
+std::string Pty::modes() const {
+  termios t{};
+  if (tcgetattr(control_, &t) != 0) ADD_FAILURE() << "no terminal";
+  std::string all;
+  for (const tcflag_t flags : {t.c_iflag, t.c_oflag, t.c_cflag, t.c_lflag}) all += std::to_string(flags) + ' ';
+  for (const cc_t c : t.c_cc) all += std::to_string(c) + ' ';
+  return all;
 }
 
 void Pty::signal(int number) { kill(pid_, number); }
@@ -206,17 +236,24 @@ bool Pty::more(size_t bytes) {
   return true;
 }
 
-int Pty::finish(std::chrono::seconds limit) {
+bool Pty::look() { return pump(20); }
+
+bool Pty::ended(std::chrono::seconds limit) {
   const Clock::time_point until = Clock::now() + limit * kPatience;
-  int status = 0;
-  while (waitpid(pid_, &status, WNOHANG) == 0) {
-    if (Clock::now() > until) return -2;
+  while (pid_ > 0 && waitpid(pid_, &status_, WNOHANG) == 0) {
+    if (Clock::now() > until) return false;
     if (!pump(20)) usleep(2000);
   }
   pid_ = -1;
+  return true;
+}
+
+int Pty::finish(std::chrono::seconds limit) {
+  const Clock::time_point until = Clock::now() + limit;
+  if (!ended(limit)) return -2;
   while (master_ >= 0 && pump(50) && Clock::now() < until) {}
   while (out_ >= 0 && pump(50) && Clock::now() < until) {}
-  return exit_of(status);
+  return exit_of(status_);
 }
 
 }  // namespace nyb::test

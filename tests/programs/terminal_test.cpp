@@ -78,15 +78,18 @@ TEST(Terminal, CtrlCAtThePromptLeaves) {
 
 TEST(Terminal, CtrlCStopsAReplyAndKeepsTheConversation) {
   Args a = chat_args(kSlow);
+  const std::string sent = "\033[?2004l";  // the line is no longer edited; what follows is the reply
   Pty t(a, {"TERM=xterm"});
   ASSERT_TRUE(t.wait("> "));
   t.type("Tell me a story\n");
+  ASSERT_TRUE(t.wait(sent));
   ASSERT_TRUE(t.more(20)) << "no reply: " << t.seen;
   t.type("\x03");
   ASSERT_TRUE(t.wait("(interrupted)")) << t.seen;
   ASSERT_TRUE(t.wait("> ")) << t.seen;
   // what was said so far is in the cache and serves on
   t.type("hello\n");
+  ASSERT_TRUE(t.wait(sent));
   ASSERT_TRUE(t.more(20)) << t.seen;
   t.type("\x03");
   ASSERT_TRUE(t.wait(" more from the cache)")) << t.seen;
@@ -149,6 +152,22 @@ TEST(Interrupt, WhileAPipeIsOpened) {
   EXPECT_EQ(chat({"-f", fifo}, {.interrupt_after = milliseconds(200), .timeout = std::chrono::seconds(20)}).code, 130);
 }
 
+// While the program starts, loads and checks the model, and answers.
+TEST(Interrupt, AtAnyMomentOfTheStart) {
+  for (int ms = 0; ms <= 40; ms += 2) {
+    const Ran r = chat({"-p", "hello", "--temp", "0"}, {.interrupt_after = milliseconds(ms)});
+    EXPECT_TRUE(r.code == 130 || r.code == 0 || r.signal == SIGINT) << ms << ": " << r.code << ' ' << r.signal << r.err;
+    EXPECT_EQ(r.err.find("chat: "), std::string::npos) << r.err;
+  }
+}
+
+TEST(Interrupt, WithinALongMessageOfAPipe) {
+  const Ran r =
+      chat({}, {.in = "\"\"\"\nhalf\n", .hold_in = true, .interrupt_on = "parameters", .interrupt_after = milliseconds(200)});
+  EXPECT_EQ(r.code, 130) << r.err;
+  EXPECT_EQ(r.out, "");
+}
+
 TEST(Interrupt, WhileTheMessageIsRead) {
   std::string text;
   while (text.size() < 900) text += "one two three four five ";
@@ -191,6 +210,13 @@ TEST(Streams, AReaderThatGoesAway) {
   a.insert(a.end(), kSlow);
   const Ran r = chat(a, {.close_out_after = 20});
   EXPECT_EQ(r.code, 0) << r.signal;
+  EXPECT_EQ(r.err, "");
+}
+
+TEST(Streams, IntoHead) {
+  const Ran r = run({"/bin/sh", "-c", program("chat") + " -p 'Tell me a story' --seed 1 --quiet | head -c 20"});
+  EXPECT_EQ(r.code, 0);
+  EXPECT_EQ(r.out, chat({"-p", "Tell me a story", "--seed", "1", "--quiet"}).out.substr(0, 20));
   EXPECT_EQ(r.err, "");
 }
 

@@ -1,0 +1,461 @@
+// editor_test.cpp - the prompt at a terminal: keys, pastes, history, signals, and terminals that cannot edit.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include "programs.h"
+#include "support/data.h"
+
+namespace nyb::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Env = std::vector<std::string>;
+
+constexpr const char* kUp = "\x1b[A";
+constexpr const char* kDown = "\x1b[B";
+constexpr const char* kLeft = "\x1b[D";
+constexpr const char* kCtrlC = "\x03";
+constexpr const char* kCtrlD = "\x04";
+constexpr const char* kMarksOn = "\x1b[?2004h";
+constexpr const char* kMarksOff = "\x1b[?2004l";
+
+// chat at a terminal, whose replies are JSON on a pipe: their fingerprints tell what it understood.
+class Prompt {
+ public:
+  explicit Prompt(const Env& env = {}, const Args& more = {}) : t_(args(more), with_term(env), true), modes_(t_.modes()) {
+    EXPECT_TRUE(t_.wait("> ")) << t_.seen;
+  }
+  void type(const std::string& keys) { t_.type(keys); }
+  // Types it and waits for the next prompt, after the reply to it if there is one.
+  void say(const std::string& keys) {
+    t_.type(keys);
+    EXPECT_TRUE(t_.wait("> ")) << t_.seen;
+  }
+  // Types it and Enter, and compares what was understood with `text`; the conversation is forgotten after it.
+  void understands(const std::string& keys, const std::string& text) {
+    const size_t before = replies().size();
+    t_.type(keys + "\r");
+    ASSERT_TRUE(t_.wait("fingerprint ")) << keys << ": " << t_.seen;
+    ASSERT_TRUE(t_.wait("> ")) << t_.seen;
+    t_.type("/reset\r");
+    ASSERT_TRUE(t_.wait("begins anew")) << t_.seen;
+    ASSERT_TRUE(t_.wait("> ")) << t_.seen;
+    for (int i = 0; i < 200 && replies().size() == before; ++i) t_.look();
+    ASSERT_EQ(replies().size(), before + 1) << t_.out;
+    EXPECT_EQ(replies().back(), print_of(text))
+        << nlohmann::json(keys).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  }
+  // Leaves with these keys; the terminal is as it was.
+  int leave(const std::string& keys) {
+    t_.type(keys);
+    return gone();
+  }
+  int gone() {
+    const int code = t_.finish();
+    EXPECT_NE(code, -2) << t_.seen;
+    EXPECT_EQ(t_.modes(), modes_) << "the terminal is not as it was";
+    EXPECT_GE(t_.seen.rfind(kMarksOff) + 1, t_.seen.rfind(kMarksOn) + 1) << "pastes are still marked";
+    return code;
+  }
+  Pty& pty() { return t_; }
+  const std::string& seen() const { return t_.seen; }
+
+ private:
+  static Args args(const Args& more) {
+    Args a{program("chat"), "--temp", "0", "--max", "2", "--json", "--quiet", "--fingerprint"};
+    a.insert(a.end(), more.begin(), more.end());
+    return a;
+  }
+  static Env with_term(const Env& env) {
+    Env all{"TERM=xterm"};
+    all.insert(all.end(), env.begin(), env.end());
+    return all;
+  }
+  static std::string print_of(const std::string& text) {
+    const std::string path = (tmp_dir() / "said.txt").string();
+    std::ofstream(path, std::ios::binary) << text << '\n';
+    const Ran r = chat({"-f", path, "--temp", "0", "--max", "2", "--json", "--quiet"});
+    EXPECT_EQ(r.code, 0) << r.err;
+    return nlohmann::json::parse(r.out)["fingerprint"];
+  }
+  std::vector<std::string> replies() const {
+    std::vector<std::string> all;
+    std::istringstream in(t_.out);
+    for (std::string line; std::getline(in, line);)
+      if (nlohmann::json::accept(line)) all.push_back(nlohmann::json::parse(line)["fingerprint"]);
+    return all;
+  }
+  Pty t_;
+  std::string modes_;
+};
+
+// A state folder of its own.
+Env state(const std::string& name) { return {"XDG_STATE_HOME=" + (tmp_dir() / name).string()}; }
+fs::path history_in(const std::string& name) { return tmp_dir() / name / "nybble" / "history"; }
+
+TEST(Editor, Keys) {
+  Prompt p;
+  p.understands(std::string("hllo") + kLeft + kLeft + kLeft + "e", "hello");
+  p.understands("xhello y\x1b[H\x1b[3~\x1b[F\x7f\x7f", "hello");  // Home, Delete, End, Backspace
+  p.understands("\x1b[1~a\x01X\x05Z\x1bOHY\x1bOFW", "YXaZW");     // other forms of Home and End; Ctrl+A, Ctrl+E
+  p.understands("one two three\x17\x17", "one ");                 // Ctrl+W
+  p.understands("no\x15yes", "yes");                              // Ctrl+U
+  p.understands(
+      "one two\x1b[1;5DX\x1b[1;5D\x1b[1;5D\x0b"
+      "three",
+      "three");                       // Ctrl+Left, Ctrl+K
+  p.understands("one\x1b\r", "one");  // a newline at the end is none of the message
+  p.understands("one\ttwo", "one\ttwo");
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+TEST(Editor, AltEnterBeginsALineAndTheArrowsMoveInIt) {
+  Prompt p;
+  p.type("one\x1b\r");
+  p.type("two");
+  p.type(std::string(kUp) + "X" + kDown + "Y");
+  p.understands("", "oneX\ntwoY");
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+TEST(Editor, HistoryFromRunToRun) {
+  const Env env = state("runs");
+  {
+    Prompt p(env);
+    p.understands("What is int4?", "What is int4?");
+    p.understands(" a secret", " a secret");
+    p.understands("\"\"\"\rone\r\rtwo\"\"\"", "one\n\ntwo");
+    EXPECT_EQ(p.leave("/quit\r"), 0);
+  }
+  EXPECT_EQ(read_file(history_in("runs")), "What is int4?\n/reset\n\"\"\"\\none\\n\\ntwo\"\"\"\n/reset\n");
+  struct stat st {};
+  ASSERT_EQ(stat(history_in("runs").c_str(), &st), 0);
+  EXPECT_EQ(st.st_mode & 0777, 0600u);
+  Prompt p(env);
+  p.type(std::string(kUp) + kUp);
+  p.understands("", "one\n\ntwo");
+  p.understands("\x12int", "What is int4?");  // Ctrl+R
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+TEST(Editor, WhatWasBegunIsThereAgainBelowTheHistory) {
+  Prompt p(state("draft"));
+  p.understands("hello", "hello");
+  std::string text;
+  while (text.size() < 300) text += "a wolf ";
+  p.understands(text + kUp + kUp + kUp + kDown + kDown + kDown + "b", text + "b");
+  // longer than a line buffer of libedit, in a context that holds it
+  std::string longer(2000, 'a');
+  p.type(longer + kUp + kDown + "\r");
+  EXPECT_TRUE(p.pty().wait("chat: the prompt has ")) << p.seen();
+  const std::string kept = read_file(history_in("draft"));
+  EXPECT_NE(kept.find("\n" + longer + "\n"), std::string::npos) << kept;
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+TEST(Editor, NoHistoryWhereNoneIsWanted) {
+  const Env env = state("none");
+  fs::create_directories(history_in("none").parent_path());
+  std::ofstream(history_in("none")) << "from before\n";
+  {
+    Prompt p(env, {"--no-history"});
+    p.type(kUp);
+    p.understands("hello", "hello");
+    p.type(std::string(kUp) + kUp);
+    p.understands("", "hello");  // of this run
+    EXPECT_EQ(p.seen().find("from before"), std::string::npos);
+    EXPECT_EQ(p.leave(kCtrlD), 0);
+  }
+  EXPECT_EQ(read_file(history_in("none")), "from before\n");
+  const fs::path home = tmp_dir() / "empty-home";
+  fs::create_directories(home);
+  Prompt p({"HOME", "XDG_STATE_HOME"});
+  p.understands("hello", "hello");
+  EXPECT_EQ(p.seen().find("history"), std::string::npos) << "without a home there is none, and no word of it";
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+TEST(Editor, AHistoryThatCannotBeWrittenIsSaidOnce) {
+  std::ofstream(tmp_dir() / "a-file") << "x";
+  Prompt p({"XDG_STATE_HOME=" + (tmp_dir() / "a-file").string()});
+  p.understands("hello", "hello");
+  const size_t at = p.seen().find("(the history is not kept: '");
+  ASSERT_NE(at, std::string::npos) << p.seen();
+  EXPECT_EQ(p.seen().find("the history is not kept", at + 5), std::string::npos) << p.seen();
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+TEST(Editor, ALongMessage) {
+  Prompt p;
+  p.type("\"\"\"\r");
+  ASSERT_TRUE(p.pty().wait(". ")) << p.seen();
+  p.type("/quit\r");
+  ASSERT_TRUE(p.pty().wait(". ")) << p.seen();
+  p.understands("two\"\"\"", "/quit\ntwo");
+  p.understands("\"\"\"one\"\"\"", "one");
+  for (const char* half : {"", "half a line"}) {  // Ctrl+C takes it back, and chat stays
+    p.type("\"\"\"\r");
+    ASSERT_TRUE(p.pty().wait(". ")) << p.seen();
+    p.type("lost\r");
+    ASSERT_TRUE(p.pty().wait(". ")) << p.seen();
+    p.type(half);
+    p.say(kCtrlC);
+  }
+  p.understands("hello", "hello");
+  p.type("\"\"\"\r");
+  ASSERT_TRUE(p.pty().wait(". ")) << p.seen();
+  p.type("sent\r");
+  ASSERT_TRUE(p.pty().wait(". ")) << p.seen();
+  p.type(kCtrlD);
+  ASSERT_TRUE(p.pty().wait("the input ended within")) << p.seen();
+  ASSERT_TRUE(p.pty().wait("fingerprint ")) << p.seen();
+  ASSERT_TRUE(p.pty().wait("> ")) << p.seen();
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+std::string ten_lines(const std::string& end) {
+  std::string all;
+  for (int i = 0; i < 10; ++i) all += "line " + std::to_string(i) + end;
+  return all;
+}
+
+TEST(Editor, AMarkedPasteIsOneMessageAndWaitsForEnter) {
+  Prompt p;
+  EXPECT_NE(p.seen().find(kMarksOn), std::string::npos);
+  const std::string text = ten_lines("\n").substr(0, 69);  // without the last newline
+  p.type("\x1b[200~" + ten_lines("\r"));
+  p.type("\x1b[201~");
+  ASSERT_TRUE(p.pty().wait("line 9")) << "it is shown: " << p.seen();
+  p.understands("", text);
+  p.understands("see: \x1b[200~/quit\r/x\x1b[201~ !", "see: /quit\n/x !");
+  p.understands(std::string("\x1b[200~a\0b\x1b[Ac\xc3\t\x1b[201~", 21), std::string("a\0b\x1b[Ac\xc3\t", 9));
+  // in parts, as a slow line brings it
+  for (const char* part : {"\x1b[2", "00~on", "e\rtwo\x1b[20", "1~"}) p.type(part);
+  p.understands("", "one\ntwo");
+  // off while nobody edits, so that a paste into what comes after is as ever
+  p.type("hello\r");
+  ASSERT_TRUE(p.pty().wait(kMarksOff)) << p.seen();
+  ASSERT_TRUE(p.pty().wait("> ")) << p.seen();
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+TEST(Editor, LinesThatComeTogetherAreOneMessage) {
+  for (const Env& env : {Env{"TERM=vt52"}, Env{"TERM=xterm"}, Env{"TERM=dumb"}}) {
+    Prompt p(env);
+    EXPECT_EQ(p.seen().find(kMarksOn) != std::string::npos, env[0] == "TERM=xterm") << env[0];
+    p.understands(ten_lines("\r").substr(0, 69), ten_lines("\n").substr(0, 69));
+    p.understands("\"\"\"\rone\r\rtwo\r\"\"\"", "one\n\ntwo");
+    EXPECT_EQ(p.leave(kCtrlD), 0);
+  }
+}
+
+TEST(Editor, Completion) {
+  const fs::path folder = tmp_dir() / "tab";
+  fs::create_directories(folder);
+  std::ofstream(folder / "a file.txt") << "x";
+  Prompt p({"HOME=" + folder.string()});
+  p.say("/he\t\r");
+  EXPECT_NE(p.seen().find("/reset"), std::string::npos) << "/help ran: " << p.seen();
+  p.type("/\t");
+  ASSERT_TRUE(p.pty().wait("/quit")) << "the choices: " << p.seen();
+  ASSERT_TRUE(p.pty().wait("> /")) << "and the line again: " << p.seen();
+  p.say(kCtrlC);
+  p.type("/read ~/a\t");
+  ASSERT_TRUE(p.pty().wait("file.txt")) << p.seen();
+  p.say(kCtrlC);
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+// Whatever the locale is, and whether it is there: the bytes arrive.
+TEST(Editor, OtherLettersInAnyLocale) {
+  for (const Env& env :
+       std::vector<Env>{{"LC_ALL", "LC_CTYPE", "LANG"}, {"LC_ALL=C"}, {"LC_ALL=C.UTF-8"}, {"LC_ALL=xx_YY.UTF-8"}}) {
+    Prompt p(env);
+    p.understands(
+        "h\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87 \xf0\x9f\x98\x80 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb e\xcc\x81 \xd7\xa9",
+        "h\xc3\xa9 \xe4\xb8\xad\xe6\x96\x87 \xf0\x9f\x98\x80 \xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb e\xcc\x81 \xd7\xa9");
+    p.understands("\xe4\xb8\xad\xe6\x96\x87\x7fX", "\xe4\xb8\xadX");  // Backspace takes a whole character
+    p.understands("half \xc3", "half \xc3");
+    p.understands("\xff\xfe \xe2\x82 \xc2\x9d", "\xff\xfe \xe2\x82 \xc2\x9d");
+    p.type("\xf0\x9f");  // a character in two parts
+    p.type("\x98\x80");
+    p.understands("", "\xf0\x9f\x98\x80");
+    EXPECT_NE(p.seen().find("\xe4\xb8\xad"), std::string::npos) << "it is shown as it is";
+    EXPECT_EQ(p.leave(kCtrlD), 0);
+  }
+}
+
+TEST(Editor, NumbersKeepTheirPoint) {
+  const fs::path folder = tmp_dir() / "locales";
+  fs::create_directories(folder);
+  // Where the system cannot make it, the name of a locale that is not there is as good a test as there is.
+  (void)run({"/bin/sh", "-c", "localedef -i de_DE -f UTF-8 '" + (folder / "de_DE.UTF-8").string() + "'"});
+  Prompt p({"LOCPATH=" + folder.string(), "LC_ALL=de_DE.UTF-8", "LC_NUMERIC=de_DE.UTF-8"});
+  p.type("hello\r");
+  ASSERT_TRUE(p.pty().wait("fingerprint ")) << p.seen();
+  ASSERT_TRUE(p.pty().wait("> ")) << p.seen();
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+  EXPECT_NE(p.pty().out.find("\"top_p\":0.9,"), std::string::npos) << p.pty().out;
+}
+
+TEST(Editor, CtrlCEmptiesTheLineThenLeaves) {
+  Prompt p;
+  p.type("some words");
+  ASSERT_TRUE(p.pty().wait("words"));
+  p.say(kCtrlC);
+  p.understands("hello", "hello");
+  EXPECT_EQ(p.leave(kCtrlC), 130);
+}
+
+TEST(Editor, CtrlDLeavesOnlyAnEmptyLine) {
+  Prompt p;
+  p.understands(std::string("hello") + kCtrlD, "hello");
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+TEST(Editor, SignalsRestoreTheTerminal) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    for (const char* words : {"", "some words"}) {
+      if (signal == SIGINT && *words) continue;  // takes them back
+      Prompt p;
+      p.type(words);
+      ASSERT_TRUE(p.pty().wait(words));
+      p.pty().signal(signal);
+      EXPECT_EQ(p.gone(), 130) << signal;
+    }
+  }
+  Prompt p;
+  p.pty().signal(SIGQUIT);
+  EXPECT_EQ(p.gone(), -1) << "SIGQUIT ends it as it should";
+}
+
+TEST(Editor, TheTerminalGoesAway) {
+  Prompt p;
+  p.type("some words");
+  p.pty().hang_up();
+  const int code = p.pty().finish(std::chrono::seconds(20));
+  EXPECT_TRUE(code == 130 || code == 0) << code;
+}
+
+// A shell with job control, as Ctrl+Z needs one.
+TEST(Editor, CtrlZAndBack) {
+  const std::string command = program("chat") + " --temp 0 --max 2 --quiet --no-history --fingerprint";
+  Pty t({"/bin/sh", "-c", "set -m; " + command + "; stty -a | grep -o '[ -]icanon'; echo STOPPED; read x; fg; echo END $?"},
+        {"TERM=xterm"});
+  ASSERT_TRUE(t.wait("> ")) << t.seen;
+  t.type("one\x1b\r");
+  t.type("two");
+  ASSERT_TRUE(t.wait("two")) << t.seen;
+  t.type("\x1a");
+  ASSERT_TRUE(t.wait(kMarksOff)) << t.seen;
+  ASSERT_TRUE(t.wait(" icanon")) << "the shell has its terminal: " << t.seen;
+  ASSERT_TRUE(t.wait("STOPPED")) << t.seen;
+  t.type("\n");
+  ASSERT_TRUE(t.wait(kMarksOn)) << t.seen;
+  ASSERT_TRUE(t.wait("> one")) << "the line is drawn again: " << t.seen;
+  ASSERT_TRUE(t.wait("two")) << t.seen;
+  t.type(" three\r");
+  ASSERT_TRUE(t.wait("fingerprint ")) << t.seen;
+  ASSERT_TRUE(t.wait("> ")) << t.seen;
+  t.type(kCtrlD);
+  ASSERT_TRUE(t.wait("END 0")) << t.seen;
+  EXPECT_EQ(t.finish(), 0);
+  const Ran whole = chat({"-p", "one\ntwo three", "--temp", "0", "--max", "2", "--quiet", "--fingerprint"});
+  EXPECT_EQ(fingerprint_of(t.seen), fingerprint_of(whole.err));
+}
+
+TEST(Editor, ANewSizeOfTheWindow) {
+  Prompt p;
+  const std::string text(100, 'w');
+  p.type(text);
+  ASSERT_TRUE(p.pty().wait("w"));
+  p.pty().resize(10, 40);
+  ASSERT_TRUE(p.pty().wait("> " + std::string(38, 'w'))) << "drawn again: " << p.seen();
+  p.pty().resize(50, 120);
+  ASSERT_TRUE(p.pty().wait("> " + text)) << p.seen();
+  p.understands("x", text + "x");
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+// No editing: the plain lines of the terminal, no sequences, and the rest works as ever.
+TEST(Editor, NotWhereTheTerminalCannot) {
+  const Env unset{"TERM"}, xterm{"TERM=xterm"};
+  for (const Env& env : {Env{"TERM=dumb"}, unset, Env{"TERM="}, Env{"TERM=no-such-terminal"}, xterm}) {
+    Prompt p(env, env == xterm ? Args{"--no-edit"} : Args{});
+    p.understands("hello", "hello");
+    p.understands(std::string("h") + kLeft, std::string("h") + kLeft);  // a key is its bytes
+    EXPECT_EQ(p.seen().find(kMarksOn), std::string::npos) << env[0];
+    p.type("\"\"\"\r");
+    ASSERT_TRUE(p.pty().wait(". ")) << p.seen();
+    p.type("lost\r");
+    ASSERT_TRUE(p.pty().wait(". ")) << p.seen();
+    p.say(kCtrlC);
+    EXPECT_EQ(p.leave(kCtrlC), 130);
+  }
+}
+
+TEST(Editor, StandardErrorOrOutputInAFile) {
+  const std::string out = (tmp_dir() / "out.txt").string(), err = (tmp_dir() / "err.txt").string();
+  const std::string command = "exec " + program("chat") + " --temp 0 --quiet ";
+  {
+    Pty t({"/bin/sh", "-c", command + "> " + out}, {"TERM=xterm"});
+    ASSERT_TRUE(t.wait("> ")) << t.seen;
+    t.type("What is int4?\r");
+    ASSERT_TRUE(t.wait("> ")) << t.seen;
+    t.type(kCtrlD);
+    EXPECT_EQ(t.finish(), 0);
+    EXPECT_EQ(read_file(out), chat({"-p", "What is int4?", "--temp", "0", "--quiet"}).out) << "the reply and nothing else";
+    EXPECT_NE(t.seen.find("int4?"), std::string::npos) << "what is typed shows on the terminal";
+  }
+  Pty t({"/bin/sh", "-c", command + "2> " + err}, {"TERM=xterm"});
+  t.type("What is int4?\r");
+  ASSERT_TRUE(t.wait("accuracy.")) << t.seen;
+  t.type(kCtrlD);
+  EXPECT_EQ(t.finish(), 0);
+  EXPECT_EQ(t.seen.find('\033'), std::string::npos) << t.seen;
+  EXPECT_EQ(read_file(err).find('\033'), std::string::npos) << read_file(err);
+}
+
+TEST(Editor, NoColourStillEdits) {
+  Prompt p({"NO_COLOR=1"});
+  p.understands(std::string("hllo") + kLeft + kLeft + kLeft + "e", "hello");
+  EXPECT_EQ(p.seen().find("\033[90m"), std::string::npos) << p.seen();
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+TEST(Editor, WhatIsTypedDuringAReplyIsTheNextMessage) {
+  Pty t({program("chat"), "--kernel", "ref", "--threads", "1", "--temp", "1000", "--top-k", "0", "--top-p", "1", "--seed", "3",
+         "--max", "200", "--quiet"},
+        {"TERM=xterm"}, true);
+  ASSERT_TRUE(t.wait("> "));
+  t.type("Tell me a story\r");
+  while (t.out.size() < 20) ASSERT_TRUE(t.look());
+  t.type("/help\r");
+  t.type(kCtrlD);
+  ASSERT_TRUE(t.wait("/reset")) << t.seen;
+  EXPECT_EQ(t.finish(), 0) << "and so is Ctrl+D";
+}
+
+TEST(Editor, KeysOfTheUsersOwn) {
+  const fs::path home = tmp_dir() / "vi-home";
+  fs::create_directories(home);
+  std::ofstream(home / ".editrc") << "bind -v\n";
+  {
+    Prompt p({"HOME=" + home.string()});
+    p.type("hxllo\x1b");  // Escape, then commands
+    p.type("0lrea");      // beginning, right, replace with e; append
+    p.type("\x1b[200~\x1b[201~");
+    p.understands("", "hello");
+    EXPECT_EQ(p.leave(kCtrlD), 0);
+  }
+  std::ofstream(home / ".editrc") << "edit off\n";
+  Prompt p({"HOME=" + home.string()});
+  p.understands("hello", "hello");
+  EXPECT_EQ(p.leave(kCtrlD), 0);
+}
+
+}  // namespace
+}  // namespace nyb::test
