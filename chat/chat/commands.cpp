@@ -10,7 +10,6 @@
 namespace nyb {
 namespace {
 
-// "TEXT", "  a b": what comes after a name and its blanks.
 std::string_view skip_blanks(std::string_view s) {
   const size_t at = s.find_first_not_of(" \t");
   return at == std::string_view::npos ? std::string_view() : s.substr(at);
@@ -53,8 +52,9 @@ void show(Session& s, const std::string&) {
   }
   if (const Conversation* c = s.conversation()) {
     if (s.runtime().tmpl) all += fmt::format("{:<15} {}\n", "system", c->system().empty() ? "none" : human_words(c->system()));
-    all += fmt::format("{:<15} {} of {} tokens, {} turn{}{}\n", "context", c->ids().size(), c->ctx(), c->turns(),
-                       c->turns() == 1 ? "" : "s", c->dropped() ? fmt::format(" ({} older left out)", c->dropped()) : "");
+    all +=
+        fmt::format("{:<15} {} of {} tokens, {} turn{}{}\n", "context", std::min(c->ids().size(), c->ctx()), c->ctx(), c->turns(),
+                    c->turns() == 1 ? "" : "s", c->dropped() ? fmt::format(" ({} older left out)", c->dropped()) : "");
   }
   err_write(all);
 }
@@ -115,10 +115,17 @@ void tokens(Session& s, const std::string& text) {
 }
 
 void stats(Session& s, const std::string&) {
-  size_t replies = 0, count = 0;
-  for (const Event& e : s.record().events) {
-    replies += e.kind == Event::Kind::message;
-    count += e.kind == Event::Kind::message ? e.ids.size() : 0;
+  size_t replies = 0, count = 0, undone = 0;
+  const std::vector<Event>& events = s.record().events;
+  for (auto e = events.rbegin(); e != events.rend(); ++e) {
+    if (e->kind == Event::Kind::undo) {
+      ++undone;
+    } else if (e->kind != Event::Kind::system && undone > 0) {
+      --undone;
+    } else if (e->kind == Event::Kind::message) {
+      ++replies;
+      count += e->ids.size();
+    }
   }
   err_write(banner(s.runtime()) + load_line(s.runtime()) + "\n" + memory_line(memory_report(s.runtime())) + "\n");
   if (replies) note("last reply: " + stats_line(s.runtime(), s.last(), s.seed()));
@@ -157,7 +164,7 @@ CommandWords command_words() {
 bool command_run(Session& s, std::string_view line) {
   const size_t space = line.find_first_of(" \t\n");
   const std::string_view word = line.substr(0, space);
-  const std::string rest(space == std::string_view::npos ? std::string_view() : line.substr(space + 1));
+  const std::string_view after = space == std::string_view::npos ? std::string_view() : line.substr(space + 1);
   const auto& all = command_list();
   const auto it = std::find_if(all.begin(), all.end(), [&](const Command& c) { return c.word == word; });
   if (it == all.end()) {
@@ -165,6 +172,8 @@ bool command_run(Session& s, std::string_view line) {
   } else if (!it->run) {
     return false;
   } else {
+    // of a text the blanks are its own
+    const std::string rest(it->argument == "TEXT" ? after : skip_blanks(after));
     it->run(s, it->file ? expand_home(rest) : rest);
   }
   return true;

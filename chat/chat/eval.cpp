@@ -1,7 +1,6 @@
 // eval.cpp - loss over a file. The loss is for reading: the logits are exact, its logarithm is the C library's.
 #include "chat/eval.h"
 #include <fmt/format.h>
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "chat/report.h"
 #include "common/app.h"
 #include "engine/fingerprint.h"
+#include "engine/logprob.h"
 
 namespace nyb {
 namespace {
@@ -21,20 +21,13 @@ struct Totals {
   Fingerprint print;
 };
 
-double loss_of(std::span<const float> logits, int32_t target) {
-  const double top = *std::max_element(logits.begin(), logits.end());
-  double sum = 0;
-  for (const float l : logits) sum += std::exp(static_cast<double>(l) - top);
-  return top + std::log(sum) - logits[static_cast<size_t>(target)];
-}
-
 void score(Runtime& r, const ChatOptions& o, const Piece& p, Totals& t) {
   size_t at = 0;
   step_rows(*r.engine, p.ids, 0, o.chunk, [&](std::span<const float> row) {
     t.print.add(row);
     ++at;  // this row predicts the token at `at`
     if (at >= p.ids.size() || !p.scored[at]) return;
-    t.loss += loss_of(row, p.ids[at]);
+    t.loss -= logprob_of(row, p.ids[at]).value;
     ++t.targets;
   });
   t.tokens += p.ids.size();

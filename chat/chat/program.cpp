@@ -36,7 +36,7 @@ std::string message_of(const ChatOptions& o, bool raw) {
 
 int run(ChatOptions& o, const CpuFeatures& cpu) {
   o.check();
-  if (o.verify || !o.logits.empty() || o.fingerprint) out_optional();
+  if (o.verify || !o.logits.empty() || o.fingerprint || !o.replay.empty() || !o.save.empty()) out_optional();
   // Read before the model is loaded: a file that is not there is said at once.
   const std::string text = o.message || o.file ? message_of(o, o.raw) : std::string();
   std::optional<Record> rec;

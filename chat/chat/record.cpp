@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <xxhash.h>
-#include <charconv>
-#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include "chat/record_json.h"
 #include "chat/report.h"
@@ -32,6 +31,12 @@ bool is_untouched(std::string_view text) {
   const size_t at = text.size() - tail;
   return text.substr(at, kBeforeHash.size()) == kBeforeHash && text.ends_with(kAfterHash) &&
          text.substr(at + kBeforeHash.size(), kHashDigits) == hash_of(text.substr(0, at));
+}
+
+bool begins_as_record(const std::string& path) {
+  std::string begin(kOpening.size(), '\0');
+  std::ifstream(path, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin == kOpening;
 }
 
 }  // namespace
@@ -66,8 +71,11 @@ Record record_read(const std::string& path) {
   r.model = o.text("model");
   r.name = o.text("name");
   r.checksum = o.hex("checksum");
-  r.kv = kv_parse(o.text("kv"));
+  try {
+    r.kv = kv_parse(o.text("kv"));
+  } catch (const Error& e) { throw Error(fmt::format("{}: {}", where, e.what())); }
   r.ctx = static_cast<uint32_t>(o.whole("ctx", UINT32_MAX));
+  if (r.ctx == 0) o.fail("ctx", "a context of at least 1");
   r.raw = o.flag("raw");
   r.kernel = o.text("kernel");
   r.threads = static_cast<uint32_t>(o.whole("threads", UINT32_MAX));
@@ -79,7 +87,7 @@ Record record_read(const std::string& path) {
 
 void record_check(const std::string& path) {
   struct stat st {};
-  if (stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && read_whole(path).find(kOpening) != 0)
+  if (stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && !begins_as_record(path))
     throw Error(fmt::format("'{}' is there and is not a saved conversation, so it is not replaced; give another name", path));
   OutFile probe(path);
 }

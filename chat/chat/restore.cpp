@@ -9,10 +9,23 @@
 namespace nyb {
 namespace {
 
+// In place of replies that another file, cache or context gave: what was said, and nothing that depends on where.
+void make_given(std::vector<Event>& events, const Tokenizer* other) {
+  for (Event& e : events) {
+    if (e.kind == Event::Kind::system || e.kind == Event::Kind::undo) continue;
+    Event plain;
+    plain.kind = Event::Kind::given;
+    plain.text = std::move(e.text);
+    plain.prompt = std::move(e.prompt);
+    plain.ids = other ? other->encode(e.reply) : std::move(e.ids);
+    plain.reply = std::move(e.reply);
+    e = std::move(plain);
+  }
+}
+
 void check_ids(const std::vector<int32_t>& ids, uint32_t vocab) {
   const auto bad = std::find_if(ids.begin(), ids.end(), [&](int32_t id) { return static_cast<uint32_t>(id) >= vocab; });
-  if (bad != ids.end())
-    throw Error(fmt::format("the saved conversation has token {}, but the model has only {} of them", *bad, vocab));
+  if (bad != ids.end()) throw Error(fmt::format("it has token {}, but the model has only {} of them", *bad, vocab));
 }
 
 }  // namespace
@@ -31,19 +44,22 @@ Event event_of(const Reply& reply, const Settings& settings, const Rng::State& b
   return e;
 }
 
-// Brings a conversation to where it was after the event, computing nothing. same_ids: the ids are this model's, and so are the
-// places where old turns went; else the reply's text becomes ids anew.
-void Session::apply(Conversation& c, const Event& e, bool same_ids) const {
+// Brings a conversation to where it was after the event, computing nothing.
+void Session::apply(Conversation& c, const Event& e) const {
   if (e.kind == Event::Kind::system) return c.set_system(e.text);
   if (e.kind == Event::Kind::undo) return void(c.take_back());
-  if (!e.prompt.empty())
-    throw Error("the saved conversation has prompts of token ids, which cannot go on as text; --replay can run it");
-  check_ids(e.ids, same_ids ? r_.model->shape.vocab : UINT32_MAX);
-  const size_t free = room_for_reply(e.settings, *r_.engine);
+  if (!e.prompt.empty()) throw Error("it has prompts of token ids, which cannot go on as text; --replay can run it");
+  check_ids(e.ids, r_.model->shape.vocab);
+  const size_t free = room_for_reply(e.settings, c.ctx());
   c.ask(e.text, free);
-  if (!same_ids) return c.reply(r_.tok->encode(e.reply));
   for (const uint32_t n : e.rereads) c.more_room(std::span(e.ids).first(n), free);
-  c.reply(e.ids);
+  c.reply(spoken(e.ids, e.stop));
+}
+
+Conversation Session::rebuilt(const std::vector<Event>& events, uint32_t ctx) const {
+  Conversation c(*r_.tok, r_.tmpl ? &*r_.tmpl : nullptr, ctx);
+  for (const Event& e : events) apply(c, e);
+  return c;
 }
 
 // Why this session cannot give the record's answers again; empty: it can.
@@ -58,25 +74,26 @@ std::string Session::difference(const Record& rec) const {
   return "";
 }
 
+// The same of a record that is this model's in all but its context: whether some turn went for want of room, there or here.
+std::string Session::context_difference(const Record& rec) const {
+  if (rec.ctx == record_.ctx) return "";
+  const bool full = std::any_of(rec.events.begin(), rec.events.end(),
+                                [](const Event& e) { return e.stop == Stop::context || !e.rereads.empty(); });
+  if (!full && rebuilt(rec.events, rec.ctx).dropped() == 0 && rebuilt(rec.events, record_.ctx).dropped() == 0) return "";
+  return fmt::format("it does not fit into both contexts whole, the {} it was saved with and the {} here", rec.ctx, record_.ctx);
+}
+
 std::string Session::load(const std::string& path) {
   Record rec = record_read(path);
-  std::string why = difference(rec);
-  const bool same_ids = rec.checksum == record_.checksum && rec.raw == record_.raw;
   talk();
-  Conversation c(*r_.tok, r_.tmpl ? &*r_.tmpl : nullptr, r_.engine->ctx());
-  size_t rereads = 0;
-  for (Event& e : rec.events) {
-    apply(c, e, same_ids);
-    rereads += e.rereads.size();
-  }
-  if (why.empty() && rec.ctx != record_.ctx && (c.dropped() > 0 || rereads > 0))
-    why = fmt::format("its oldest turns were left out for a context of {}; this one is {}", rec.ctx, record_.ctx);
-  if (!why.empty())  // what was answered elsewhere is taken as it is
-    for (Event& e : rec.events) {
-      if (e.kind == Event::Kind::message) e.kind = Event::Kind::given;
-      if (!same_ids) e.ids = r_.tok->encode(e.reply);
-    }
-  conv_.emplace(std::move(c));
+  std::string why;
+  try {
+    why = difference(rec);
+    if (why.empty()) why = context_difference(rec);
+    const bool same_ids = rec.checksum == record_.checksum && rec.raw == record_.raw;
+    if (!why.empty()) make_given(rec.events, same_ids ? nullptr : r_.tok.get());
+    conv_.emplace(rebuilt(rec.events, record_.ctx));
+  } catch (const Error& e) { throw Error(fmt::format("'{}' cannot be loaded: {}", path, e.what())); }
   record_.events = std::move(rec.events);
   context_said_ = false;
   return why.empty() ? why : fmt::format("(the conversation goes on, but not to the same fingerprint: {})", why);
@@ -88,7 +105,7 @@ void Session::save(const std::string& path) const {
 }
 
 void Session::repeat(const Event& e) {
-  if (e.kind != Event::Kind::message) return apply(talk(), e, true);
+  if (e.kind != Event::Kind::message) return apply(talk(), e);
   o_.set = e.settings;
   replier_.set_rng(Rng(e.rng));
   replier_.stop_after = e.stop == Stop::interrupted ? std::optional<size_t>(e.ids.size()) : std::nullopt;

@@ -53,6 +53,8 @@ class SignalsBlocked {
 
 }  // namespace
 
+bool is_built_in(const ChatOptions& o) { return o.model.empty() && !env_of("NYBBLE_MODEL"); }
+
 std::string model_path(const ChatOptions& o) {
   if (!o.model.empty()) return o.model;
   if (const char* env = env_of("NYBBLE_MODEL")) return env;

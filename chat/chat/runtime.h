@@ -36,6 +36,7 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu);
 
 // The file to load: the options', else NYBBLE_MODEL, else ../share/nybble/pocket.mnm as the program's folder sees it.
 std::string model_path(const ChatOptions& o);
+bool is_built_in(const ChatOptions& o);  // it is the last of these
 
 // "'model.mnm' has no chat template", or that it has one that is not understood, and why: the beginning of a sentence about a model
 // that runs without.

@@ -33,12 +33,18 @@ size_t newest(const std::vector<Event>& events) {
 
 }  // namespace
 
-size_t room_for_reply(const Settings& s, const Engine& e) { return std::clamp<size_t>(s.max, 1, std::max<size_t>(1, e.ctx() / 8)); }
+size_t room_for_reply(const Settings& s, size_t ctx) { return std::clamp<size_t>(s.max, 1, std::max<size_t>(1, ctx / 8)); }
+
+// What of a reply the conversation goes on with: a special token that was named to end it is no part of it. (A stop text is: the
+// model has said it.)
+std::span<const int32_t> Session::spoken(std::span<const int32_t> ids, Stop stop) const {
+  return stop == Stop::text && !ids.empty() && r_.tok->is_special(ids.back()) ? ids.first(ids.size() - 1) : ids;
+}
 
 Session::Session(Runtime& r, ChatOptions& o)
     : r_(r), o_(o), seed_(o.set.seed ? *o.set.seed : random_seed()), replier_(r, o, seed_) {
   if (r.tok) conv_.emplace(*r.tok, r.tmpl ? &*r.tmpl : nullptr, r.engine->ctx());
-  record_.model = o.model;
+  record_.model = is_built_in(o) ? "" : std::filesystem::absolute(r.model->path).string();
   record_.name = r.model->name;
   record_.checksum = r.model->checksum;
   record_.kv = r.engine->kv();
@@ -116,8 +122,9 @@ void Session::tell() {
 bool Session::turn(std::string_view text) {
   Conversation& c = talk();
   mid_line_ = false;
-  const size_t free = room_for_reply(o_.set, *r_.engine);
+  const size_t free = room_for_reply(o_.set, c.ctx());
   Conversation before = c;  // asking may drop old turns, and so may the reply
+  Reply last_before = last_;
   const Prompt prompt = c.ask(text, free);
   context_note(prompt.dropped);
   replier_.on_full = [this, &c, free](std::span<const int32_t> so_far) {
@@ -134,9 +141,11 @@ bool Session::turn(std::string_view text) {
   }
   if (last_.ids.empty() && last_.stop == Stop::interrupted) {
     conv_.emplace(std::move(before));
+    last_ = std::move(last_before);
+    lost_ = true;
     return false;
   }
-  c.reply(last_.ids);
+  c.reply(spoken(last_.ids, last_.stop));
   return true;
 }
 
@@ -150,11 +159,10 @@ void Session::save_again() const {
 }
 
 bool Session::ask(std::string_view text) {
-  if (turn(text)) {
-    Event e = event_of(last_, o_.set, before_);
-    e.text = text;
-    keep(std::move(e));
-  }
+  if (!turn(text)) return false;
+  Event e = event_of(last_, o_.set, before_);
+  e.text = text;
+  keep(std::move(e));
   return last_.stop != Stop::interrupted;
 }
 
@@ -182,9 +190,10 @@ bool Session::ask_again() {
     save_again();
   };
   try {
-    const size_t kept = record_.events.size();
+    lost_ = false;
     const bool whole = ask(*text);
-    if (record_.events.size() == kept) restore();  // interrupted before the first token
+    if (lost_) restore();
+    lost_ = false;
     return whole;
   } catch (...) {
     restore();
@@ -200,6 +209,7 @@ void Session::set_system(const std::string& text) {
   std::vector<Event>& events = record_.events;
   if (!events.empty() && events.back().kind == Event::Kind::system) events.pop_back();
   events.push_back(std::move(e));
+  save_again();
 }
 
 std::optional<std::string> Session::take_back() {
@@ -235,6 +245,7 @@ void Session::reseed(uint64_t seed) {
 // A message or a command that came in at the prompt; what goes wrong is said, and the conversation goes on.
 bool Session::obey(const TypedMessage& m) {
   bool stay = true;
+  lost_ = false;
   try {
     if (m.command)
       stay = command_run(*this, m.text);
@@ -243,9 +254,12 @@ bool Session::obey(const TypedMessage& m) {
   } catch (const Error& e) {
     if (!stdin_is_terminal()) throw;
     say(e.what());
+  } catch (const Interrupted&) {  // while a file was read
+    if (!stdin_is_terminal()) throw;
+    note("(stopped)");
   }
   if (interrupted() && stdin_is_terminal()) {
-    if (last_.ids.empty()) note("(stopped; the message was not kept)");
+    if (lost_) note("(stopped; the message was not kept)");
     interrupt_clear();
   }
   return stay;

@@ -14,7 +14,7 @@
 namespace nyb {
 
 // Positions kept free for a reply when old turns have to go: dropping few at a time would read the prompt again and again.
-size_t room_for_reply(const Settings& s, const Engine& e);
+size_t room_for_reply(const Settings& s, size_t ctx);
 
 class Session {
  public:
@@ -63,7 +63,10 @@ class Session {
   void tell();
   void keep(Event e);
   void save_again() const;
-  void apply(Conversation& c, const Event& e, bool same_ids) const;
+  void apply(Conversation& c, const Event& e) const;
+  Conversation rebuilt(const std::vector<Event>& events, uint32_t ctx) const;
+  std::span<const int32_t> spoken(std::span<const int32_t> ids, Stop stop) const;
+  std::string context_difference(const Record& rec) const;
   std::string difference(const Record& rec) const;
   void show_text(std::string_view piece);
   void context_note(size_t dropped);
@@ -77,6 +80,7 @@ class Session {
   Record record_;
   Reply last_;
   Rng::State before_{};        // of the generator, before the last reply
+  bool lost_ = false;          // the last message was interrupted before its first token, and is not kept
   bool silent_ = false;        // repeating: nothing is told
   bool context_said_ = false;  // that old turns are left out
   bool odd_said_ = false;      // that some logits are not finite

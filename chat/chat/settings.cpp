@@ -61,7 +61,7 @@ std::string escaped(std::string_view text) {
 Setting stop() {
   return {"stop",
           "TEXT",
-          "A text that ends the reply and is left out of it; \\n is a new line (may be given several times)",
+          "A text that ends the reply and is not shown; \\n is a new line (may be given several times)",
           true,
           [](Settings& s, const std::string& n, const std::string& text) {
             const std::string t = unescaped(text);

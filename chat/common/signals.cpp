@@ -83,7 +83,7 @@ void terminal_back() {
   sigemptyset(&stop);
   sigaddset(&stop, SIGTTOU);
   pthread_sigmask(SIG_BLOCK, &stop, &before);
-  while (tcsetattr(0, TCSADRAIN, &lent_before) != 0 && errno == EINTR) {}
+  while (tcsetattr(0, TCSANOW, &lent_before) != 0 && errno == EINTR) {}  // waits for nothing: the output may be stopped
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

@@ -31,6 +31,16 @@ TEST(Closed, VerifyKeepsItsResult) {
   }
 }
 
+TEST(Closed, ReplayKeepsItsResultAndARecordIsWhole) {
+  const std::string path = (tmp_dir() / "closed.json").string();
+  EXPECT_EQ(chat({"-p", "hello", "--record", path, "--quiet"}, {.close_out_after = 0}).code, 0);
+  EXPECT_EQ(chat({"--replay", path, "--quiet"}).out.compare(0, 10, "identical:"), 0);
+  EXPECT_EQ(chat({"--replay", path, "--quiet"}, {.close_out_after = 0}).code, 0);
+  std::ofstream(path, std::ios::app) << "\n";  // its hash is not that of its bytes any more
+  for (const char* format : {"--json", "--quiet"})
+    EXPECT_EQ(chat({"--replay", path, "--quiet", format}, {.close_out_after = 0}).code, 1) << format;
+}
+
 TEST(Closed, LogitsAndFingerprintAreWhole) {
   const fs::path part = tmp_dir() / "part.npy", whole = tmp_dir() / "whole.npy";
   const Args base{"-p", "Tell me a story", "--seed", "1", "--quiet", "--fingerprint", "--logits"};

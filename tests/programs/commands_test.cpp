@@ -102,6 +102,15 @@ TEST(Commands, SetSeedBeginsTheNumbersAgain) {
   EXPECT_EQ(l.replies.at(0)["ids"], l.replies.at(1)["ids"]);
 }
 
+TEST(Commands, BlanksAfterTheWordDoNotMatter) {
+  const std::string path = (tmp_dir() / "blanks.txt").string();
+  std::ofstream(path) << "hello\n";
+  const Lines l = talk("/set  top-k   12\n/read   " + path + "\n/tokens  a\n");
+  EXPECT_NE(l.err.find("(top-k: 12)"), std::string::npos) << l.err;
+  EXPECT_EQ(l.replies.size(), 1u);
+  EXPECT_NE(l.err.find("\" a\""), std::string::npos) << "those of a text are its own: " << l.err;
+}
+
 TEST(Commands, StatsTellWhatRuns) {
   const std::string err = talk("hello\n/stats\n").err;
   EXPECT_NE(err.find("pocket: "), std::string::npos) << err;

@@ -25,7 +25,7 @@ constexpr const char* kMarksOff = "\x1b[?2004l";
 // chat at a terminal, whose replies are JSON on a pipe: their fingerprints tell what it understood.
 class Prompt {
  public:
-  explicit Prompt(const Env& env = {}, const Args& more = {}) : t_(args(more), with_term(env), true), modes_(t_.modes()) {
+  explicit Prompt(const Env& env = {}, const Args& more = {}) : t_(args(more), with_term(env), true) {
     EXPECT_TRUE(t_.wait("> ")) << t_.seen;
   }
   void type(const std::string& keys) { t_.type(keys); }
@@ -56,7 +56,7 @@ class Prompt {
   int gone() {
     const int code = t_.finish();
     EXPECT_NE(code, -2) << t_.seen;
-    EXPECT_EQ(t_.modes(), modes_) << "the terminal is not as it was";
+    EXPECT_EQ(t_.modes(), t_.began) << "the terminal is not as it was";
     EXPECT_GE(t_.seen.rfind(kMarksOff) + 1, t_.seen.rfind(kMarksOn) + 1) << "pastes are still marked";
     return code;
   }
@@ -89,7 +89,6 @@ class Prompt {
     return all;
   }
   Pty t_;
-  std::string modes_;
 };
 
 // A state folder of its own.
@@ -257,7 +256,9 @@ TEST(Editor, Completion) {
   fs::create_directories(folder);
   std::ofstream(folder / "a file.txt") << "x";
   Prompt p({"HOME=" + folder.string()});
-  p.say("/he\t\r");
+  p.type("/he\t\r");
+  ASSERT_TRUE(p.pty().wait("put a space before it")) << p.seen();  // the last of what /help says
+  ASSERT_TRUE(p.pty().wait("> ")) << p.seen();
   EXPECT_NE(p.seen().find("/reset"), std::string::npos) << "/help ran: " << p.seen();
   p.type("/\t");
   ASSERT_TRUE(p.pty().wait("/quit")) << "the choices: " << p.seen();

@@ -150,5 +150,16 @@ TEST(Install, StagedAndTakenAway) {
   EXPECT_TRUE(fs::exists(root / "share/doc/other"));
 }
 
+// A folder with the file of somebody else stays, whatever the prefix is called.
+TEST(Install, TakesAwayNothingElse) {
+  const fs::path prefix = tmp_dir() / "pre [x] *" / "nybble", manifest = tmp_dir() / "manifest2.txt";
+  ASSERT_EQ(install(prefix, manifest).code, 0);
+  std::ofstream(prefix / "share/nybble/mine.txt") << "mine";
+  const Ran away = run({NYB_CMAKE, "-DMANIFEST=" + manifest.string(), "-P", (source_dir() / "cmake/uninstall.cmake").string()});
+  EXPECT_EQ(away.code, 0) << away.err;
+  EXPECT_EQ(read_file(prefix / "share/nybble/mine.txt"), "mine");
+  EXPECT_FALSE(fs::exists(prefix / "bin/nybble-chat"));
+}
+
 }  // namespace
 }  // namespace nyb::test

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -160,14 +161,22 @@ Pty::Pty(const Args& argv, const std::vector<std::string>& env_add, bool stdout_
                                        {VSTART, 17}, {VSTOP, 19}, {VWERASE, 23}, {VREPRINT, 18}, {VLNEXT, 22}};
   for (const auto& [which, key] : keys) t.c_cc[which] = key;
   cfsetspeed(&t, B38400);
+  int go[2] = {-1, -1};  // the program begins when the state of the terminal is noted
+  if (pipe2(go, O_CLOEXEC)) ADD_FAILURE() << "no pipe";
   pid_ = forkpty(&master_, nullptr, &t, &size);
   if (pid_ == 0) {
+    close(go[1]);
+    char none;
+    while (read(go[0], &none, 1) < 0 && errno == EINTR) {}
     fresh_signals();
     if (stdout_piped) dup2(out[1], 1);
     execve(args[0], args.data(), envp.data());
     _exit(127);
   }
   control_ = fcntl(master_, F_DUPFD_CLOEXEC, 0);
+  began = modes();
+  close(go[0]);
+  close(go[1]);
   if (stdout_piped) close(out[1]);
   out_ = out[0];
 }

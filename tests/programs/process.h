@@ -51,6 +51,7 @@ class Pty {
   bool look();                // reads for a moment; false when nothing can come any more
   bool ended(std::chrono::seconds limit = std::chrono::seconds(20));  // waits for the end, which finish() tells
   int finish(std::chrono::seconds limit = std::chrono::seconds(20));  // exit code; -1: a signal; -2: it did not end
+  std::string began;                                                  // modes() before the program did anything
   std::string seen;                                                   // all of it
   std::string out;                                                    // stdout where it is piped
   Pty(const Pty&) = delete;

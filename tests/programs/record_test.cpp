@@ -229,6 +229,57 @@ TEST(Record, AnotherCacheOrContextIsSaidWhenLoaded) {
   EXPECT_NE(tiny.err.find("not to the same fingerprint"), std::string::npos) << tiny.err;
 }
 
+// Whatever context a conversation was saved in and goes on in, what it is saved as then can be computed again.
+TEST(Record, GoesOnInAnotherContext) {
+  std::string many;
+  for (int i = 0; i < 9; ++i) many += "Tell me a story\n";
+  ok({"--ctx", "64", "--max", "4", "--seed", "1", "--quiet", "--save", file("asked.json")}, {.in = many});  // turns go while asking
+  ok({"--ctx", "20", "--seed", "1", "--quiet", "--save", file("ended.json")}, {.in = "Tell me a story\n"});
+  ASSERT_EQ(record_read(file("ended.json")).events.at(0).stop, Stop::context);
+  for (const char* name : {"asked.json", "ended.json"})
+    for (const Args& other : std::vector<Args>{{"--ctx", "512"}, {"--ctx", "100", "--max", "5"}, {"--ctx", "64", "--kv", "f16"}}) {
+      Args args = other;
+      args.insert(args.end(), {"--load", file(name), "--save", file("on.json"), "-p", "hello", "--seed", "2"});
+      const Ran r = ok(args);
+      EXPECT_NE(r.err.find("not to the same fingerprint"), std::string::npos) << name << " " << other[1] << ": " << r.err;
+      const Ran again = replay(file("on.json"));
+      EXPECT_EQ(again.code, 0) << name << " " << other[1] << ": " << again.err;
+      EXPECT_NE(again.out.find("from elsewhere, not compared"), std::string::npos) << again.out;
+      // and loaded once more it is as long as it was
+      const Ran shown = ok({"--ctx", other[1], "--kv", other.size() > 3 && other[2] == "--kv" ? "f16" : "f32", "--quiet"},
+                           {.in = "/load " + file("on.json") + "\n/save " + file("on2.json") + "\n"});
+      EXPECT_EQ(shown.err.find("not to the same"), std::string::npos) << shown.err;
+      EXPECT_EQ(replay(file("on2.json")).code, 0);
+    }
+}
+
+TEST(Record, ASpecialTokenThatEndsAReplyIsNotSaid) {
+  const std::string in = "/set stop <|end|>\nhello\n/set stop\nWhat is int4?\n";
+  const Ran with = ok({"--temp", "0", "--json", "--quiet", "--save", file("special.json")}, {.in = in});
+  const Ran without = ok({"--temp", "0", "--json", "--quiet"}, {.in = "hello\nWhat is int4?\n"});
+  const auto second = [](const Ran& r) { return json::parse(r.out.substr(r.out.find('\n') + 1)); };
+  EXPECT_EQ(second(with)["prompt_tokens"], second(without)["prompt_tokens"]);
+  EXPECT_EQ(second(with)["fingerprint"], second(without)["fingerprint"]);
+  EXPECT_EQ(replay(file("special.json")).code, 0);
+}
+
+TEST(Record, TheModelIsFoundAgain) {
+  const std::string other = pocket_with("elsewhere.mnm", [](std::string_view k, MetaValue& v) {
+    if (k == key::name) v = std::string("elsewhere");
+    return true;
+  });
+  ok({"-p", "hello", "--save", file("env.json")}, {.env = {"NYBBLE_MODEL=" + other}});
+  EXPECT_EQ(replay(file("env.json")).code, 0) << "by the name in the record, without the variable";
+  EXPECT_EQ(record_read(file("env.json")).model, other);
+  ok({"-p", "hello", "--save", file("built-in.json")});
+  EXPECT_EQ(record_read(file("built-in.json")).model, "");
+}
+
+TEST(Record, TheSystemMessageIsSavedToo) {
+  ok({"--quiet", "--save", file("system.json")}, {.in = "/system Be brief.\n"});
+  EXPECT_EQ(record_read(file("system.json")).events.at(0).text, "Be brief.");
+}
+
 TEST(Record, KeepsBytesThatAreNotText) {
   ok({"--save", file("odd.json"), "--temp", "0", "--quiet"}, {.in = "a\xff\xc3 b\n"});
   EXPECT_EQ(record_read(file("odd.json")).events.at(0).text, "a\xff\xc3 b");
@@ -267,12 +318,14 @@ TEST(Record, WhatIsNoRecordIsOneSentence) {
   replaced("\"rows\":\"", "\"rows\":\"zz");
   replaced("\"do\":\"message\"", "\"do\":\"dance\"");
   replaced("\"kv\": \"f32\"", "\"kv\": \"q1\"");
+  replaced("\"ctx\": 512", "\"ctx\": 0");
   for (const std::string& text : bad) {
     std::ofstream(file("bad.json"), std::ios::binary) << text;
     for (const Ran& r : {replay(file("bad.json")), chat({"--quiet", "--load", file("bad.json"), "-p", "hi"})}) {
       EXPECT_EQ(r.code, 1) << text.substr(0, 200);
       EXPECT_EQ(r.out, "");
       EXPECT_EQ(std::count(r.err.begin(), r.err.end(), '\n'), 1) << r.err;
+      EXPECT_NE(r.err.find("bad.json"), std::string::npos) << r.err;
     }
   }
   EXPECT_EQ(replay("/no/such/record").code, 1);

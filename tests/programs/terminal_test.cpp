@@ -77,6 +77,24 @@ TEST(Terminal, CtrlCAtThePromptLeaves) {
   EXPECT_EQ(t.finish(), 130) << t.seen;
 }
 
+// A FIFO that nobody writes: the command is given up, the conversation is not.
+TEST(Terminal, CtrlCWhileAFileIsReadKeepsTheConversation) {
+  const std::string fifo = (tmp_dir() / "waits").string();
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  Pty t(chat_args({"--quiet", "--temp", "0"}), {"TERM=xterm"});
+  ASSERT_TRUE(t.wait("> "));
+  for (const char* command : {"/read ", "/load "}) {
+    t.type(command + fifo + "\n");
+    ASSERT_TRUE(t.wait("\033[?2004l"));  // the line is no longer edited
+    usleep(50000);
+    t.type("\x03");
+    ASSERT_TRUE(t.wait("(stopped)")) << t.seen;
+    ASSERT_TRUE(t.wait("> ")) << t.seen;
+  }
+  t.type("\x04");
+  EXPECT_EQ(t.finish(), 0) << t.seen;
+}
+
 TEST(Terminal, CtrlCStopsAReplyAndKeepsTheConversation) {
   Args a = chat_args(kSlow);
   const std::string sent = "\033[?2004l";  // the line is no longer edited; what follows is the reply
