@@ -172,6 +172,8 @@ bool command_run(Session& s, std::string_view line) {
   } else if (!it->run) {
     return false;
   } else {
+    if (it->file && after.find('\0') != std::string_view::npos)
+      throw Error(fmt::format("{} takes the name of a file, and none has a NUL byte", it->word));
     // of a text the blanks are its own
     const std::string rest(it->argument == "TEXT" ? after : skip_blanks(after));
     it->run(s, it->file ? expand_home(rest) : rest);

@@ -21,6 +21,7 @@ constexpr std::string_view kOpening = "{\n \"nybble_conversation\": ";
 constexpr uint32_t kVersion = 1;
 constexpr std::string_view kBeforeHash = " \"hash\": \"", kAfterHash = "\"\n}\n";
 constexpr size_t kHashDigits = 16;
+constexpr unsigned kPrivate = 0600;  // what was said is nobody else's business
 
 std::string hash_of(std::string_view text) { return hex16(XXH3_64bits(text.data(), text.size())); }
 
@@ -69,6 +70,7 @@ Record record_read(const std::string& path) {
     throw Error(fmt::format("'{}' is a saved conversation of version {}; this program reads version {}", path, v, kVersion));
   Record r;
   r.model = o.text("model");
+  if (r.model.find('\0') != std::string::npos) o.fail("model", "the name of a file");
   r.name = o.text("name");
   r.checksum = o.hex("checksum");
   try {
@@ -89,12 +91,12 @@ void record_check(const std::string& path) {
   struct stat st {};
   if (stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && !begins_as_record(path))
     throw Error(fmt::format("'{}' is there and is not a saved conversation, so it is not replaced; give another name", path));
-  OutFile probe(path);
+  const OutFile probe(path, kPrivate);
 }
 
 void record_write(const std::string& path, const Record& r) {
   const std::string text = record_text(r);
-  OutFile out(path);
+  OutFile out(path, kPrivate);
   out.write(0, text.data(), text.size());
   out.commit();
 }

@@ -96,6 +96,7 @@ std::string Session::load(const std::string& path) {
   } catch (const Error& e) { throw Error(fmt::format("'{}' cannot be loaded: {}", path, e.what())); }
   record_.events = std::move(rec.events);
   context_said_ = false;
+  save_again();
   return why.empty() ? why : fmt::format("(the conversation goes on, but not to the same fingerprint: {})", why);
 }
 

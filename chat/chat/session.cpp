@@ -52,12 +52,14 @@ Session::Session(Runtime& r, ChatOptions& o)
   record_.raw = o.raw;
   record_.kernel = path_name(r.kern.table->path);
   record_.threads = r.threads.count;
+  silent_ = true;  // nothing was said yet: a file that is there stays as it is
   if (!o.load.empty())
     if (const std::string why = load(o.load); !why.empty() && !o.quiet) note(why);
   if (!o.system.empty()) {
     if (!r.tmpl) throw Error(fmt::format("{}, and so it takes no system message; leave out --system", no_template(r)));
     set_system(o.system);
   }
+  silent_ = false;
   if (!o.save.empty()) record_check(o.save);
   if (!o.json) replier_.on_text = [this](std::string_view piece) { show_text(piece); };
 }
@@ -85,7 +87,7 @@ void Session::compute(const std::vector<int32_t>& prompt) {
   std::optional<NpyOut> logits;
   if (!o_.logits.empty()) {
     std::error_code ec;  // links are followed, for the output replaces what they lead to
-    for (const std::string& read : {r_.model->path, o_.file.value_or("")})
+    for (const std::string& read : {r_.model->path, o_.file.value_or(""), o_.load, std::string("/proc/self/fd/0")})
       if (!read.empty() && std::filesystem::equivalent(read, o_.logits, ec))
         throw Error(fmt::format("--logits would replace '{}', which is read; give the output another name", o_.logits));
     logits.emplace(o_.logits, r_.model->shape.vocab);
@@ -182,12 +184,11 @@ bool Session::ask_ids(const std::vector<int32_t>& ids) {
 bool Session::ask_again() {
   Conversation before = talk();
   std::vector<Event> events = record_.events;
-  const std::optional<std::string> text = take_back();
+  const std::optional<std::string> text = forget_newest();
   if (!text) throw Error("there is no message to answer again");
   const auto restore = [&] {
     conv_.emplace(std::move(before));
     record_.events = std::move(events);
-    save_again();
   };
   try {
     lost_ = false;
@@ -213,6 +214,21 @@ void Session::set_system(const std::string& text) {
 }
 
 std::optional<std::string> Session::take_back() {
+  if (!conv_) return std::nullopt;
+  Conversation before = *conv_;
+  std::vector<Event> events = record_.events;
+  std::optional<std::string> text = forget_newest();
+  try {
+    if (text) save_again();
+  } catch (...) {
+    conv_.emplace(std::move(before));
+    record_.events = std::move(events);
+    throw;
+  }
+  return text;
+}
+
+std::optional<std::string> Session::forget_newest() {
   std::vector<Event>& events = record_.events;
   const size_t at = newest(events);
   if (!conv_ || at == events.size() || !conv_->take_back()) return std::nullopt;
@@ -224,7 +240,6 @@ std::optional<std::string> Session::take_back() {
     e.kind = Event::Kind::undo;
     events.push_back(std::move(e));
   }
-  save_again();
   return text;
 }
 

@@ -61,6 +61,7 @@ class Session {
   void compute(const std::vector<int32_t>& prompt);
   bool turn(std::string_view text);
   void tell();
+  std::optional<std::string> forget_newest();
   void keep(Event e);
   void save_again() const;
   void apply(Conversation& c, const Event& e) const;

@@ -94,10 +94,13 @@ int quantize_main(int argc, char** argv) {
       "Makes a model file of a Hugging Face folder (llama architecture; safetensors in f32, f16 or bf16) or of a llama2.c model.",
       "quantize");
   Options o;
+  const CLI::Validator named(
+      [](const std::string& s) { return s.empty() ? std::string("a name is wanted, not nothing") : s.substr(0, 0); }, "");
   const CLI::IsMember types({"f32", "q8", "q4"});
   app.add_option("IN", o.in, "Folder with config.json, safetensors and, if the model has one, tokenizer.json; or a llama2.c .bin")
+      ->check(named)
       ->required();
-  app.add_option("OUT", o.out, "Model file to write (.mnm)")->required();
+  app.add_option("OUT", o.out, "Model file to write (.mnm)")->check(named)->required();
   app.add_option("--type", o.type, "Type of the matrices: f32, q8 (default) or q4")->check(types);
   app.add_option("--head", o.head, "Type of the head, or of the embedding where it is the head too (default: as --type)")
       ->check(types);

@@ -74,18 +74,20 @@ void output_check(const std::string& path) {
   if (place != fs::file_type::directory) throw Error(path + ": " + folder + ", where it is to be written, is not a folder");
 }
 
-OutFile::OutFile(const std::string& path) {
+OutFile::OutFile(const std::string& path, unsigned mode) {
   output_check(path);
   path_ = resolved(path);
   static std::atomic<unsigned> count{0};
   const SignalsHeld held;  // a handler that ends the process finds the file remembered, or none
   for (int tries = 0; fd_ < 0 && tries < 100; tries++) {
     temporary_ = fmt::format("{}/.nybble-{}-{}.tmp", folder_of(path_), getpid(), count++);
-    fd_ = open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    fd_ = open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd_ < 0 && errno != EEXIST) break;
   }
   if (fd_ < 0) throw Error(path_ + ": cannot write in its folder: " + reason(errno));
   remembered_ = temporary_remember(temporary_);
+  struct stat there {};
+  if (stat(path_.c_str(), &there) == 0) (void)fchmod(fd_, there.st_mode & 0777);
 }
 
 OutFile::~OutFile() {

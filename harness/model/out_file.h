@@ -9,7 +9,8 @@ namespace nyb {
 // file is removed. Errors are Error: one sentence that names `path`. A symbolic link at `path` stays and its target changes.
 class OutFile {
  public:
-  explicit OutFile(const std::string& path);
+  // `mode` is that of a new file; one that is replaced hands its own on.
+  explicit OutFile(const std::string& path, unsigned mode = 0666);
   ~OutFile();
   OutFile(const OutFile&) = delete;
   OutFile& operator=(const OutFile&) = delete;

@@ -275,6 +275,57 @@ TEST(Record, TheModelIsFoundAgain) {
   EXPECT_EQ(record_read(file("built-in.json")).model, "");
 }
 
+TEST(Record, IsNotReplacedByTheLogits) {
+  ok({"--quiet", "--seed", "1", "--max", "5", "-p", "hi", "--save", file("kept.json")});
+  fs::create_symlink(file("kept.json"), file("link.json"));
+  for (const char* out : {"kept.json", "link.json"}) {
+    const Ran r = chat({"--quiet", "--load", file("kept.json"), "-p", "hi", "--logits", file(out)});
+    EXPECT_EQ(r.code, 1);
+    EXPECT_NE(r.err.find("would replace"), std::string::npos) << r.err;
+  }
+  EXPECT_EQ(replay(file("kept.json")).code, 0);
+}
+
+TEST(Record, IsPrivateAndStaysAsItWas) {
+  const auto mode = [](const std::string& path) { return static_cast<unsigned>(fs::status(path).permissions()); };
+  ok({"--quiet", "-p", "hi", "--save", file("private.json")});
+  EXPECT_EQ(mode(file("private.json")), 0600u);
+  fs::permissions(file("private.json"), fs::perms(0640));
+  ok({"--quiet", "-p", "hi", "--load", file("private.json"), "--save", file("private.json")});
+  EXPECT_EQ(mode(file("private.json")), 0640u);
+}
+
+// Where the file cannot be written any more the conversation is as it was, and says so.
+TEST(Record, AFolderThatGoesAwayLosesNothing) {
+  const std::string folder = file("goes"), away = file("went");
+  fs::create_directory(folder);
+  const Args args{program("chat"), "--quiet", "--max", "6", "--seed", "1", "--save", folder + "/y.json"};
+  Pty t(args, {"TERM=xterm"});
+  ASSERT_TRUE(t.wait("> "));
+  t.type("hi\n");
+  ASSERT_TRUE(t.wait("\033[?2004l"));
+  ASSERT_TRUE(t.wait("> ")) << t.seen;
+  fs::rename(folder, away);
+  for (const char* command : {"/regen\n", "/undo\n"}) {
+    t.type(command);
+    ASSERT_TRUE(t.wait("y.json")) << t.seen;  // the error
+    ASSERT_TRUE(t.wait("> ")) << t.seen;
+    t.type("/show\n");
+    ASSERT_TRUE(t.wait(", 1 turn")) << t.seen;
+    ASSERT_TRUE(t.wait("> ")) << t.seen;
+  }
+  t.type("\x04");
+  EXPECT_EQ(t.finish(), 0);
+}
+
+TEST(Record, WhatIsLoadedIsSaved) {
+  ok({"--quiet", "-p", "hello", "--seed", "1", "--save", file("one.json")});
+  ok({"--quiet", "--save", file("two.json")}, {.in = "/load " + file("one.json") + "\n"});
+  EXPECT_EQ(record_read(file("two.json")).events.size(), 1u);
+  ok({"--quiet", "--save", file("two.json"), "--system", "Be brief."}, {.in = ""});
+  EXPECT_EQ(record_read(file("two.json")).events.size(), 1u) << "nothing was said: the file is as it was";
+}
+
 TEST(Record, TheSystemMessageIsSavedToo) {
   ok({"--quiet", "--save", file("system.json")}, {.in = "/system Be brief.\n"});
   EXPECT_EQ(record_read(file("system.json")).events.at(0).text, "Be brief.");
@@ -287,6 +338,9 @@ TEST(Record, KeepsBytesThatAreNotText) {
 }
 
 TEST(Record, OtherFilesAreNotReplaced) {
+  const Ran nul = chat({"--quiet"}, {.in = std::string("hi\n/save n\0m\n", 13)});
+  EXPECT_EQ(nul.code, 1);
+  EXPECT_NE(nul.err.find("NUL"), std::string::npos) << nul.err;
   std::ofstream(file("notes.txt")) << "my notes\n";
   for (const Ran& r :
        {chat({"--save", file("notes.txt"), "-p", "hi"}), chat({"--quiet"}, {.in = "/save " + file("notes.txt") + "\n"})}) {
