@@ -120,8 +120,12 @@ TEST(Llama2c, SizesThatMultiplyPast64Bits) {
   const fs::path p = written(b);
   std::error_code ec;
   fs::resize_file(p, (uint64_t{1} << 42) + (uint64_t{1} << 27), ec);
-  if (ec) GTEST_SKIP() << "no file of 4 TiB can be made here: " << ec.message();
-  EXPECT_TRUE(says(message_of([&] { llama2c_open(p.string()); }), "the file ends within wq: 65536 x 281474976710656 bytes"));
+  if (ec) GTEST_SKIP() << "this machine has no file system for a file of 4 TiB: " << ec.message();
+  const std::string said = message_of([&] { llama2c_open(p.string()); });
+  fs::remove(p);
+  if (said.find("cannot map it") != std::string::npos)
+    GTEST_SKIP() << "this machine has no addresses for a file of 4 TiB (a sanitizer takes most of them)";
+  EXPECT_TRUE(says(said, "the file ends within wq: 65536 x 281474976710656 bytes"));
 }
 
 TEST(Llama2c, WhatItSaysOfTheHeader) {
