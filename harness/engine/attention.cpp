@@ -13,6 +13,11 @@ AttnScratch::AttnScratch(size_t queries, size_t ctx, size_t head_dim) : segments
   half = Buffer<uint16_t>(what, {head_dim});
 }
 
+size_t AttnScratch::bytes_for(size_t queries, size_t ctx, size_t head_dim) {
+  const size_t segments = (ctx + kSegment - 1) / kSegment;
+  return sizeof(float) * (kSegment + queries * segments * (2 + head_dim)) + sizeof(uint16_t) * head_dim;
+}
+
 bool attend(const KernTable& kern, const KvCache& cache, const AttnView& view, size_t queries, size_t head_dim, const float* q,
             float* out, AttnScratch& scratch) {
   float* const s = scratch.scores.data();

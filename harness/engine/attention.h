@@ -16,6 +16,7 @@ class AttnScratch {
   AttnScratch() = default;
   // For at most `queries` queries at a time over at most ctx positions. Throws Error when there is no memory.
   AttnScratch(size_t queries, size_t ctx, size_t head_dim);
+  static size_t bytes_for(size_t queries, size_t ctx, size_t head_dim);  // of one made so
   size_t bytes() const { return scores.bytes() + parts.bytes() + mixed.bytes() + half.bytes(); }
 
   Buffer<float> scores;   // [kSegment]

@@ -9,6 +9,7 @@
 #include "engine/step.h"
 #include "kern/error.h"
 #include "kern/mxcsr.h"
+#include "kern/splitmix.h"
 
 namespace nyb {
 namespace {
@@ -94,6 +95,33 @@ void eng_step(Engine& e, std::span<const int32_t> ids, uint32_t pos, std::span<f
     done += tokens;
   }
   m.filled = static_cast<uint32_t>(pos + n);
+}
+
+size_t eng_work_bytes(const ModelShape& s, const EngOptions& o, unsigned threads) {
+  const EngOptions opt = checked(s, o);
+  const size_t queries = size_t{s.heads} * s.head_dim, widest = std::max({size_t{s.dim}, queries, size_t{s.ffn}});
+  const size_t floats =
+      2 * panel_rows(s.dim) + 2 * panel_rows(queries) + 2 * panel_rows(size_t{s.kv_heads} * s.head_dim) + 2 * panel_rows(s.ffn);
+  const size_t row = floats * sizeof(float) + groups_of(widest) * sizeof(QxGroup);
+  const size_t half = s.rope_freqs.empty() ? s.head_dim / 2 : s.rope_freqs.size();
+  const size_t rope = 2 * sizeof(float) * opt.ctx * half;
+  return opt.chunk * row + rope + threads * AttnScratch::bytes_for(s.heads / s.kv_heads, opt.ctx, s.head_dim);
+}
+
+void eng_fill(Engine& e, uint32_t positions) {
+  const MxcsrScope scope;
+  Engine::Impl& m = *e.impl_;
+  if (positions > m.opt.ctx) throw Error(fmt::format("{} positions do not fit into a context of {}", positions, m.opt.ctx));
+  const size_t width = size_t{m.shape.kv_heads} * m.shape.head_dim;
+  std::vector<float> values(width + m.shape.head_dim);
+  uint64_t state = 1;
+  for (float& v : values) v = static_cast<float>(static_cast<int32_t>(splitmix64(state) >> 40) - (1 << 23)) * 0x1p-23f;
+  for (size_t layer = 0; layer < m.shape.layers; layer++)
+    for (size_t pos = 0; pos < positions; pos++) {
+      const float* from = values.data() + (pos * 7 + layer) % m.shape.head_dim;  // not the same everywhere
+      m.cache.store(m.kern, layer, pos, from, from, m.attn[0].half.data());
+    }
+  m.filled = positions;
 }
 
 uint64_t bytes_per_token(const Model& m) { return m.weight_bytes - (m.head != m.embed && m.embed ? m.embed->bytes : 0); }

@@ -41,6 +41,7 @@ class Engine {
   struct Impl;
   std::unique_ptr<Impl> impl_;
   friend void eng_step(Engine&, std::span<const int32_t>, uint32_t, std::span<float>);
+  friend void eng_fill(Engine&, uint32_t);
 };
 
 // Runs ids at positions pos, pos+1, ... (pos <= filled(); what the cache held from pos on is replaced), chunk by chunk.
@@ -50,6 +51,14 @@ class Engine {
 // and position); throws Cancelled (above). After a throw the cache holds pos positions and the engine can go on from there.
 // Runs under MXCSR 0x1F80 and restores the caller's. Not reentrant: one step at a time on an engine, and on a pool.
 void eng_step(Engine& e, std::span<const int32_t> ids, uint32_t pos, std::span<float> logits);
+
+// What an Engine of these would allocate, without a model at hand: work_bytes() of one with `threads` threads, its cache apart.
+// Throws what Engine throws for the options.
+size_t eng_work_bytes(const ModelShape& shape, const EngOptions& opt, unsigned threads);
+
+// For measurements at depth: the cache holds made-up keys and values of `positions` positions, as if a prompt had been read, in the
+// time that writing them takes. Throws Error for more positions than the context.
+void eng_fill(Engine& e, uint32_t positions);
 
 // Bytes of weights that one token reads: all but an input embedding of its own, of which it reads one row.
 uint64_t bytes_per_token(const Model& m);

@@ -1,0 +1,66 @@
+// outline.cpp - from a name or a path to a shape.
+#include "model/outline.h"
+#include <fmt/format.h>
+#include <cstring>
+#include <filesystem>
+#include "kern/error.h"
+#include "model/format.h"
+#include "model/load_check.h"
+#include "model/mapped_file.h"
+#include "model/meta.h"
+#include "model/source.h"
+
+namespace nyb {
+namespace {
+namespace fs = std::filesystem;
+
+bool is_mnm(const std::string& path) {
+  const MappedFile file(path);
+  return file.size() >= 8 && std::memcmp(file.data(), kMagic, 8) == 0;
+}
+
+ModelOutline of_mnm(const std::string& path) {
+  const MappedFile file(path);
+  const Header h = header_check(file.bytes(), path);
+  ModelOutline o;
+  o.kind = "model file";
+  o.name = path;
+  shape_from_fields(o.shape, h.shape);
+  shape_check(o.shape, path);
+  o.shape.params = h.params;
+  std::vector<Tensor> tensors;
+  o.tied = table_check(file.bytes(), h, o.shape, path, tensors);
+  o.files_bytes = file.size();
+  o.cost = model_cost(tensors, o.tied);
+  o.type_name = type_names(tensors);
+  return o;
+}
+
+ModelOutline of_source(const std::string& path) {
+  const ModelSource src = source_open(path);
+  ModelOutline o;
+  o.kind = fs::is_directory(path) ? "folder" : "file of another format";
+  o.name = src.meta.get<std::string>(key::name);
+  o.shape = src.shape;
+  o.tied = src.tied;
+  o.shape.params = 0;
+  for (const TensorSlot& t : model_slots(src.shape, src.tied)) o.shape.params += t.rows * t.cols;
+  for (const MappedFile& f : src.files) o.files_bytes += f.size();
+  return o;
+}
+
+}  // namespace
+
+ModelOutline model_outline(const std::string& name) {
+  std::error_code ec;
+  const fs::file_status there = fs::status(name, ec);
+  if (!fs::exists(there)) {
+    const NamedShape* s = shape_find(name);
+    if (!s)
+      throw Error(fmt::format("'{}' is neither a file, nor a folder, nor a known shape; the shapes are {}", name, shape_names()));
+    return {std::string(s->name), "known shape", s->shape(), s->tied, 0, {}, {}};
+  }
+  return !fs::is_directory(there) && is_mnm(name) ? of_mnm(name) : of_source(name);
+}
+
+}  // namespace nyb

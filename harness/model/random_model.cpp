@@ -1,0 +1,136 @@
+// random_model.cpp - random bytes where any will do, scales where not.
+#include "model/random_model.h"
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+#include "kern/splitmix.h"
+#include "model/format.h"
+#include "model/meta.h"
+#include "model/writer.h"
+
+namespace nyb {
+namespace {
+
+void fill_bytes(uint8_t* p, size_t bytes, uint64_t& state) {
+  size_t at = 0;
+  for (; at + 8 <= bytes; at += 8) {
+    const uint64_t word = splitmix64(state);
+    std::memcpy(p + at, &word, 8);
+  }
+  const uint64_t word = splitmix64(state);
+  std::memcpy(p + at, &word, bytes - at);
+}
+
+// A power of two in f16, which is exact.
+uint16_t f16_power(double about) {
+  const int exponent = static_cast<int>(std::lround(std::log2(about)));
+  return static_cast<uint16_t>(std::clamp(exponent + 15, 1, 30) << 10);
+}
+
+// Sums of `cols` products are as large as their inputs where the deviation of a weight is 1 / sqrt(cols). That of any int8 is 74,
+// of any nibble 4.6, of -1..1 0.577.
+double weight_size(uint64_t cols) { return 1 / std::sqrt(static_cast<double>(cols)); }
+
+// Panels alone, of any number.
+void fill_panels(TType t, uint8_t* p, size_t bytes, uint64_t cols, uint64_t seed) {
+  if (t == TType::f32) {
+    const auto size = static_cast<float>(weight_size(cols) / 0.577);
+    for (size_t at = 0; at + 4 <= bytes; at += 4) {
+      const float w = random_unit(seed) * size;
+      std::memcpy(p + at, &w, 4);
+    }
+    return;
+  }
+  fill_bytes(p, bytes, seed);
+  if (t != TType::q4) return;
+  const uint16_t scale = f16_power(weight_size(cols) / 4.6);
+  for (size_t group = 0; group + kQ4GroupBytes <= bytes; group += kQ4GroupBytes)
+    for (size_t row = 0; row < kPanelRows; row++) std::memcpy(p + group + kQ4NibbleBytes + 2 * row, &scale, 2);
+}
+
+std::vector<float> row_scales(uint64_t rows, uint64_t cols) {
+  return std::vector<float>(panels_of(rows) * kPanelRows, static_cast<float>(weight_size(cols) / 74));
+}
+
+Meta meta_for(const NamedShape& s) {
+  Meta meta;
+  meta.set(key::family, std::string("llama"), true);
+  meta.set(key::act, std::string("silu"), true);
+  meta.set(key::name, std::string(s.name) + " (random weights)");
+  meta.set(key::norm_eps, 1e-5, true);
+  meta.set(key::attn_scale, 1 / std::sqrt(static_cast<double>(s.head_dim)), true);
+  meta.set(key::rope_style, std::string("half"), true);
+  meta.set(key::rope_factor, 1.0, true);
+  std::vector<double> freqs;
+  for (uint32_t i = 0; i < s.head_dim / 2; i++) freqs.push_back(std::pow(s.rope_base, -2.0 * i / s.head_dim));
+  meta.set(key::rope_freqs, std::move(freqs), true);
+  return meta;
+}
+
+class Filler {
+ public:
+  Filler(MnmWriter& out, uint64_t total, const std::function<void(uint64_t, uint64_t)>& progress)
+      : out_(out), total_(total), progress_(progress) {}
+
+  void tensor(const TensorPlan& t) {
+    if (t.type == TType::vec) {
+      const std::vector<float> ones(t.cols, 1.0f);
+      return write(ones.data(), ones.size() * sizeof(float));
+    }
+    const uint64_t one = panel_bytes(t.type, t.cols), panels = panels_of(t.rows);
+    const uint64_t at_once = std::clamp<uint64_t>((uint64_t{1} << 22) / one, 1, panels);
+    std::vector<uint8_t> part(one * at_once);
+    for (uint64_t p = 0; p < panels; p += at_once) {
+      const size_t bytes = std::min(at_once, panels - p) * one;
+      fill_panels(t.type, part.data(), bytes, t.cols, seed_++);
+      write(part.data(), bytes);
+    }
+    if (t.type != TType::q8) return;
+    const std::vector<float> scales = row_scales(t.rows, t.cols);
+    write(scales.data(), scales.size() * sizeof(float));
+  }
+
+ private:
+  void write(const void* p, size_t n) {
+    out_.tensor(p, n);
+    done_ += n;
+    if (progress_) progress_(done_, total_);
+  }
+  MnmWriter& out_;
+  uint64_t total_, done_ = 0, seed_ = 1;
+  const std::function<void(uint64_t, uint64_t)>& progress_;
+};
+
+}  // namespace
+
+float random_unit(uint64_t& state) {
+  return static_cast<float>(static_cast<int32_t>(splitmix64(state) >> 40) - (1 << 23)) * 0x1p-23f;
+}
+
+void random_matrix_bytes(TType t, uint64_t rows, uint64_t cols, uint8_t* p, uint64_t seed) {
+  const uint64_t panels = panels_of(rows) * panel_bytes(t, cols);
+  fill_panels(t, p, panels, cols, seed);
+  if (t != TType::q8) return;
+  const std::vector<float> scales = row_scales(rows, cols);
+  std::memcpy(p + panels, scales.data(), scales.size() * sizeof(float));
+}
+
+void random_model(const std::string& path, const NamedShape& shape, TType type, TType head,
+                  const std::function<void(uint64_t done, uint64_t total)>& progress) {
+  const ModelShape s = shape.shape();
+  std::vector<TensorPlan> plan;
+  uint64_t total = 0;
+  for (const TensorSlot& t : model_slots(s, shape.tied)) {
+    const bool is_head = t.name == "head" || (t.name == "embed" && shape.tied);
+    plan.push_back({t.name, !t.matrix ? TType::vec : is_head ? head : type, t.rows, t.cols});
+    total += tensor_bytes(plan.back().type, t.rows, t.cols);
+  }
+  MnmWriter out(path, s, meta_for(shape), plan);
+  Filler filler(out, total, progress);
+  for (const TensorPlan& t : plan) filler.tensor(t);
+  out.finish();
+}
+
+}  // namespace nyb

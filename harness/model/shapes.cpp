@@ -1,0 +1,96 @@
+// shapes.cpp - the table, and the arithmetic on it.
+#include "model/shapes.h"
+#include <algorithm>
+#include <cmath>
+#include "model/format.h"
+
+namespace nyb {
+namespace {
+
+//  name              layers  dim heads kv  hd   ffn   vocab     ctx  tied   rope base
+constexpr NamedShape kTable[] = {
+    {"126m", 16, 768, 12, 4, 64, 2048, 32768, 1024, true, 10000},
+    {"smollm2-135m", 30, 576, 9, 3, 64, 1536, 49152, 8192, true, 100000},
+    {"smollm2-360m", 32, 960, 15, 5, 64, 2560, 49152, 8192, true, 100000},
+    {"smollm2-1.7b", 24, 2048, 32, 32, 64, 8192, 49152, 8192, true, 130000},
+    {"qwen2.5-0.5b", 24, 896, 14, 2, 64, 4864, 151936, 32768, true, 1000000},
+    {"qwen2.5-1.5b", 28, 1536, 12, 2, 128, 8960, 151936, 32768, true, 1000000},
+    {"qwen2.5-3b", 36, 2048, 16, 2, 128, 11008, 151936, 32768, true, 1000000},
+    {"qwen2.5-7b", 28, 3584, 28, 4, 128, 18944, 152064, 32768, false, 1000000},
+    {"qwen3-0.6b", 28, 1024, 16, 8, 128, 3072, 151936, 40960, true, 1000000},
+    {"qwen3-1.7b", 28, 2048, 16, 8, 128, 6144, 151936, 40960, true, 1000000},
+    {"qwen3-4b", 36, 2560, 32, 8, 128, 9728, 151936, 40960, true, 1000000},
+    {"qwen3-8b", 36, 4096, 32, 8, 128, 12288, 151936, 40960, false, 1000000},
+    {"tinyllama-1.1b", 22, 2048, 32, 4, 64, 5632, 32000, 2048, false, 10000},
+    {"llama3.2-1b", 16, 2048, 32, 8, 64, 8192, 128256, 131072, true, 500000},
+    {"llama3.2-3b", 28, 3072, 24, 8, 128, 8192, 128256, 131072, true, 500000},
+    {"llama3.1-8b", 32, 4096, 32, 8, 128, 14336, 128256, 131072, false, 500000},
+    {"mistral-7b", 32, 4096, 32, 8, 128, 14336, 32768, 32768, false, 1000000},
+};
+
+void add(ModelCost& c, TType type, uint64_t rows, uint64_t cols, bool read) {
+  const uint64_t bytes = tensor_bytes(type, rows, cols);
+  c.weights += bytes;
+  c.read_per_token += read ? bytes : 0;
+  c.macs_per_token += read && type != TType::vec ? rows * cols : 0;
+}
+
+}  // namespace
+
+ModelShape NamedShape::shape() const {
+  ModelShape s;
+  s.layers = layers;
+  s.dim = dim;
+  s.heads = heads;
+  s.kv_heads = kv_heads;
+  s.head_dim = head_dim;
+  s.ffn = ffn;
+  s.vocab = vocab;
+  s.ctx = ctx;
+  s.norm_eps = 1e-5f;
+  s.attn_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(head_dim)));
+  for (const TensorSlot& t : model_slots(s, tied)) s.params += t.rows * t.cols;
+  return s;
+}
+
+std::span<const NamedShape> named_shapes() { return kTable; }
+
+const NamedShape* shape_find(std::string_view name) {
+  const auto* it = std::find_if(std::begin(kTable), std::end(kTable), [&](const NamedShape& s) { return s.name == name; });
+  return it == std::end(kTable) ? nullptr : it;
+}
+
+std::string shape_names() {
+  std::string all;
+  for (const NamedShape& s : kTable) all += (all.empty() ? "" : ", ") + std::string(s.name);
+  return all;
+}
+
+ModelCost model_cost(const ModelShape& shape, bool tied, TType type, TType head) {
+  ModelCost c;
+  for (const TensorSlot& t : model_slots(shape, tied)) {
+    const bool embed = t.name == "embed", is_head = t.name == "head" || (embed && tied);
+    add(c, !t.matrix ? TType::vec : is_head ? head : type, t.rows, t.cols, !embed || tied);
+  }
+  return c;
+}
+
+ModelCost model_cost(const std::vector<Tensor>& tensors, bool tied) {
+  ModelCost c;
+  for (const Tensor& t : tensors) add(c, t.type, t.rows, t.cols, t.name != "embed" || tied);
+  return c;
+}
+
+std::string type_names(const std::vector<Tensor>& tensors) {
+  std::string all;
+  for (const TType type : {TType::f32, TType::q8, TType::q4})
+    if (std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.type == type; }))
+      all += (all.empty() ? "" : ", ") + std::string(ttype_name(type));
+  return all;
+}
+
+uint64_t kv_bytes_per_position(const ModelShape& shape, uint64_t element_bytes) {
+  return uint64_t{2} * shape.kv_heads * shape.head_dim * shape.layers * element_bytes;
+}
+
+}  // namespace nyb

@@ -1,0 +1,41 @@
+// shapes.h - the shapes of known models by name, and how much each takes, with no file at hand.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+#include "model/model.h"
+
+namespace nyb {
+
+// As the models' own config.json has them.
+struct NamedShape {
+  std::string_view name;  // "qwen2.5-1.5b"
+  uint32_t layers, dim, heads, kv_heads, head_dim, ffn, vocab, ctx;
+  bool tied;  // the output is the embedding
+  double rope_base;
+
+  ModelShape shape() const;  // with params; no frequencies
+};
+
+std::span<const NamedShape> named_shapes();
+const NamedShape* shape_find(std::string_view name);  // nullptr: there is none
+std::string shape_names();                            // "126m, qwen2.5-0.5b, ..."
+
+// What a model weighs. Bytes are those of the tensors; a file has its header, table, metadata and tokenizer besides.
+struct ModelCost {
+  uint64_t weights = 0;         // of all tensors
+  uint64_t read_per_token = 0;  // of them: all but an input embedding of its own, of which a token reads one row
+  uint64_t macs_per_token = 0;  // multiply-adds of the matrices
+};
+
+// The matrices in `type`, the output (and a tied embedding) in `head`, an embedding of its own in `type`; the norms in f32.
+ModelCost model_cost(const ModelShape& shape, bool tied, TType type, TType head);
+ModelCost model_cost(const std::vector<Tensor>& tensors, bool tied);
+std::string type_names(const std::vector<Tensor>& tensors);  // of its matrices: "q8", or "q4, q8"
+
+// Keys and values of one position, in all layers: 2 x KV heads x head dimension x layers x bytes of an element.
+uint64_t kv_bytes_per_position(const ModelShape& shape, uint64_t element_bytes);
+
+}  // namespace nyb
