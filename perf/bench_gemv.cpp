@@ -2,6 +2,7 @@
 #include <vector>
 #include "bench_paths.h"
 #include "benches.h"
+#include "probe/probe.h"
 #include "weights.h"
 
 namespace nyb {

@@ -4,8 +4,13 @@
 #include "benches.h"
 #include "common/app.h"
 #include "common/options.h"
+#include "list.h"
+#include "model/shapes.h"
 #include "ratio.h"
 #include "registered.h"
+#include "sweep.h"
+#include "sweep_report.h"
+#include "weights.h"
 
 namespace nyb {
 namespace {
@@ -32,42 +37,130 @@ int run_benchmarks(const CpuFeatures& cpu, const std::optional<Path>& path, cons
   return 0;
 }
 
+TType type_of(const std::string& name) {
+  for (const TType t : kWeightTypes)
+    if (ttype_name(t) == name) return t;
+  throw Error(fmt::format("--type takes q8, q4 and f32, not '{}'", human_words(name)));
+}
+
 Path path_of(const std::string& name) {
   if (const auto p = path_parse(name)) return *p;
   throw Error(fmt::format("there is no kernel path '{}'; the paths are {}", name, path_names()));
+}
+
+// The options of the sweep; the rest belongs to the kernels' benchmarks.
+void sweep_options(CLI::App& app, SweepOptions& o, ReportFormat& format) {
+  constexpr const char* group = "Whole models";
+  const auto numbers = [&](const char* names, const char* longest, std::vector<uint32_t>& where, uint32_t low, uint32_t high,
+                           const char* help) {
+    opt_text(
+        app, names, [=, &where](const std::string& s) { where = read_list(longest, s, low, high); }, help)
+        ->type_name("LIST")
+        ->group(group);
+  };
+  opt_text(
+      app, "--shape", [&o](const std::string& s) { o.shapes = read_words("--shape", s); },
+      "Shapes of known models, with random weights: " + shape_names())
+      ->type_name("NAMES")
+      ->group(group);
+  opt_text(
+      app, "-m,--model", [&o](const std::string& s) { o.models.push_back(s); }, "A model file")
+      ->type_name("FILE")
+      ->group(group);
+  opt_text(
+      app, "--type",
+      [&o](const std::string& s) {
+        o.types.clear();
+        for (const std::string& w : read_words("--type", s)) o.types.push_back(type_of(w));
+      },
+      "Types of the shapes' weights (q8,q4)")
+      ->type_name("NAMES")
+      ->group(group);
+  numbers("-t,--threads", "--threads", o.threads, 1, 1024, "Threads (1, and what helps here)");
+  numbers("-n,--gen", "--gen", o.gen, 0, 1u << 20, "Tokens of decode (64)");
+  numbers("-p,--prompt", "--prompt", o.prompt, 0, 1u << 20, "Tokens of prompt (128)");
+  numbers("-d,--depth", "--depth", o.depth, 0, 1u << 20, "Positions that the cache holds before (0)");
+  opt_whole(
+      app, "-r,--repetitions", 1, 1000, [&o](uint64_t v) { o.repetitions = static_cast<uint32_t>(v); }, "Samples of each row (5)")
+      ->group(group);
+  opt_whole(
+      app, "--chunk", 1, 4096, [&o](uint64_t v) { o.chunk = static_cast<uint32_t>(v); }, "Prompt tokens worked on together (32)")
+      ->group(group);
+  opt_text(
+      app, "--kv", [&o](const std::string& s) { o.kv = kv_parse(s); }, "Type of the cache: f32, f16 (f32)")
+      ->type_name("TYPE")
+      ->group(group);
+  opt_text(
+      app, "-o,--output", [&format](const std::string& s) { format = report_format(s); }, "md, csv, json or jsonl (md)")
+      ->type_name("FORMAT")
+      ->group(group);
+}
+
+std::string command_line(int argc, char** argv) {
+  std::string all = program_name();
+  for (int i = 1; i < argc; ++i) all += fmt::format(" {}", argv[i]);
+  return all;
 }
 
 }  // namespace
 
 int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
   CLI::App app(
-      "Measures the kernels. Without --ratio every registered benchmark runs; options that begin with --benchmark_ are Google "
-      "Benchmark's, such as --benchmark_filter=gemv.*cold.",
+      "Measures how fast models run here, and how close that is to what memory gives. With no task it is the sweep of the shape "
+      "126m.",
       "perf");
-  bool ratio = false;
-  RatioOptions o;
+  bool ratio = false, kernels = false;
+  RatioOptions r;
+  SweepOptions o;
+  ReportFormat format = ReportFormat::md;
   app.allow_extras();
-  CLI::Option* with = app.add_flag("--ratio", ratio, "Compare the products with a loop that only reads the same memory");
   opt_text(
-      app, "--kernel", [&](const std::string& v) { o.path = path_of(v); }, "One kernel path (all that this CPU has)")
+      app, "--kernel",
+      [&](const std::string& v) {
+        o.paths.clear();
+        for (const std::string& w : read_words("--kernel", v)) o.paths.push_back(path_of(w));
+      },
+      "Kernel paths (all that this CPU has)")
       ->type_name(alternatives(path_names()));
+  sweep_options(app, o, format);
+  app.add_flag("--kernels", kernels,
+               "The kernels alone; options that begin with --benchmark_ are Google Benchmark's and mean this as well")
+      ->group("Kernels");
+  CLI::Option* with =
+      app.add_flag("--ratio", ratio, "Compare the products with a loop that only reads the same memory")->group("Kernels");
   opt_whole(
-      app, "--mib", 64, 1 << 20, [&](uint64_t v) { o.mib = v; }, "MiB of weights (1024)")
-      ->needs(with);
+      app, "--mib", 64, 1 << 20, [&](uint64_t v) { r.mib = v; }, "MiB of weights (1024)")
+      ->needs(with)
+      ->group("Kernels");
   opt_whole(
-      app, "--threads", 1, 1024, [&](uint64_t v) { o.threads = static_cast<unsigned>(v); }, "Threads (1)")
-      ->needs(with);
-  opt_whole(
-      app, "--rounds", 1, 1000, [&](uint64_t v) { o.rounds = static_cast<unsigned>(v); }, "Rounds (7)")
-      ->needs(with);
+      app, "--rounds", 1, 1000, [&](uint64_t v) { r.rounds = static_cast<unsigned>(v); }, "Rounds (7)")
+      ->needs(with)
+      ->group("Kernels");
   app.add_flag_callback(
-         "--huge", [&] { o.pages = Memory::Pages::huge; }, "Huge pages, not 4 KiB")
-      ->needs(with);
+         "--huge", [&] { r.pages = Memory::Pages::huge; }, "Huge pages, not 4 KiB")
+      ->needs(with)
+      ->group("Kernels");
   return app_run(app, argc, argv, [&] {
-    if (!ratio) return run_benchmarks(cpu, o.path, app.remaining());
-    if (const auto rest = app.remaining(); !rest.empty())
-      throw UsageError(fmt::format("there is no option '{}' beside --ratio (see {} --help)", rest[0], program_name()));
-    run_ratio(cpu, o);
+    const std::vector<std::string> rest = app.remaining();
+    if (ratio || kernels || !rest.empty()) {
+      for (const char* name :
+           {"--shape", "--model", "--type", "--gen", "--prompt", "--depth", "--repetitions", "--chunk", "--kv", "--output"})
+        if (app.count(name)) throw UsageError(fmt::format("{} is for whole models; leave it out of --kernels and --ratio", name));
+      if (o.paths.size() > 1) throw UsageError("--kernels and --ratio take one path of --kernel, or all");
+    }
+    const std::optional<Path> path = o.paths.empty() ? std::nullopt : std::optional<Path>(o.paths[0]);
+    if (ratio) {
+      if (!rest.empty())
+        throw UsageError(fmt::format("there is no option '{}' beside --ratio (see {} --help)", rest[0], program_name()));
+      if (o.threads.size() > 1) throw UsageError("--ratio takes one number of threads");
+      if (!o.threads.empty()) r.threads = o.threads[0];
+      r.path = path;
+      run_ratio(cpu, r);
+      return 0;
+    }
+    if (kernels || !rest.empty()) return run_benchmarks(cpu, path, rest);
+    if (o.shapes.empty() && o.models.empty()) o.shapes = {"126m"};
+    out_write(sweep_text(run_sweep(cpu, o), machine_here(command_line(argc, argv)), format));
     return 0;
   });
 }

@@ -10,18 +10,13 @@
 #include "kern/cpu.h"
 #include "kern/error.h"
 #include "own_body.h"
-#include "read_loops.h"
+#include "probe/probe.h"
 
 namespace nyb {
 namespace {
 
 constexpr size_t kCols = 4096;  // sixteen rows are then a multiple of 512 bytes in every type, which the read loops want
 constexpr size_t kSliceBytes = size_t{16} << 20;  // about half a millisecond: less than a turn of the scheduler
-
-double median(std::vector<double> v) {
-  std::sort(v.begin(), v.end());
-  return v.size() % 2 ? v[v.size() / 2] : 0.5 * (v[v.size() / 2 - 1] + v[v.size() / 2]);
-}
 
 template <class F>
 double seconds(F&& f) {

@@ -40,11 +40,15 @@ class Out : std::streambuf {
   std::streambuf* before_;
 };
 
-// Runs nothing: for what Google Benchmark says of the filter.
+// Tells nothing. runs false: nothing is run either, for what Google Benchmark says of the filter.
 class Nothing : public benchmark::BenchmarkReporter {
  public:
-  bool ReportContext(const Context&) override { return false; }
+  explicit Nothing(bool runs) : runs_(runs) {}
+  bool ReportContext(const Context&) override { return runs_; }
   void ReportRuns(const std::vector<Run>&) override {}
+
+ private:
+  bool runs_;
 };
 
 constexpr std::string_view kOut = "--benchmark_out=";
@@ -71,7 +75,7 @@ void check_file(const std::string& name) {
 
 void check_filter(const CpuFeatures& cpu) {
   std::ostringstream list, faults;
-  Nothing nothing;
+  Nothing nothing(false);
   nothing.SetOutputStream(&list);
   nothing.SetErrorStream(&faults);
   if (benchmark::RunSpecifiedBenchmarks(&nothing)) return;
@@ -115,6 +119,16 @@ void run_registered(const CpuFeatures& cpu) {
   const Out out;
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
+}
+
+void run_interleaved() {
+  registered_options({"perf", "--benchmark_enable_random_interleaving=true", "--benchmark_filter=all", "--benchmark_out="});
+  Nothing quiet(true);
+  std::ostringstream unused;
+  quiet.SetOutputStream(&unused);
+  quiet.SetErrorStream(&unused);
+  benchmark::RunSpecifiedBenchmarks(&quiet);
+  benchmark::ClearRegisteredBenchmarks();
 }
 
 }  // namespace nyb

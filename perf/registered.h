@@ -16,4 +16,7 @@ void registered_options(std::vector<std::string> words);
 // where standard output cannot be written; ends the program quietly where nobody reads it any more.
 void run_registered(const CpuFeatures& cpu);
 
+// Runs all that is registered, its repetitions in an order drawn at random, and tells nothing: the benchmarks keep their results.
+void run_interleaved();
+
 }  // namespace nyb

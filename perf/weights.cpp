@@ -5,36 +5,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include "kern/error.h"
-#include "kern/splitmix.h"
+#include "model/random_model.h"
 
 namespace nyb {
 namespace {
 
-struct Random {
-  uint64_t state;
-  uint64_t next() { return splitmix64(state); }
-  float unit() { return static_cast<float>(static_cast<int32_t>(next() >> 40) - (1 << 23)) * 0x1p-23f; }  // -1..1
-};
-
-void fill_bytes(std::byte* p, size_t bytes, Random& random) {
-  size_t at = 0;
-  for (; at + 8 <= bytes; at += 8) {
-    const uint64_t word = random.next();
-    std::memcpy(p + at, &word, 8);
-  }
-  const uint64_t word = random.next();
-  std::memcpy(p + at, &word, bytes - at);
-}
-
-// middle - reach to middle + reach
-void fill_floats(std::byte* p, size_t bytes, float middle, float reach, Random& random) {
-  for (size_t at = 0; at + 4 <= bytes; at += 4) {
-    const float w = middle + reach * random.unit();
-    std::memcpy(p + at, &w, 4);
-  }
-}
+constexpr uint64_t kInputSeed = 1;
 
 }  // namespace
 
@@ -58,38 +35,14 @@ Tensor random_matrix(TType t, size_t rows, size_t cols, std::byte* at, uint64_t 
   w.cols = cols;
   w.data = reinterpret_cast<const uint8_t*>(at);
   w.bytes = tensor_bytes(t, rows, cols);
-  Random random{seed};
-  const size_t panels = panels_of(rows) * panel_bytes(t, cols);
-  if (t == TType::f32) {
-    fill_floats(at, panels, 0.0f, 1.0f, random);
-    return w;
-  }
-  fill_bytes(at, panels, random);
-  if (t == TType::q8) fill_floats(at + panels, w.bytes - panels, 0.5f, 0.25f, random);
-  if (t == TType::q4)
-    for (size_t group = 0; group < panels; group += kQ4GroupBytes)
-      for (size_t row = 0; row < kPanelRows; ++row) {
-        const auto scale = static_cast<uint16_t>(0x1c00u | (random.next() >> 54));  // f16: 2^-8 to 2^-7
-        std::memcpy(at + group + kQ4NibbleBytes + 2 * row, &scale, 2);
-      }
+  random_matrix_bytes(t, rows, cols, reinterpret_cast<uint8_t*>(at), seed);
   return w;
 }
 
 Vectors::Vectors(size_t cols, size_t rows) : x(cols), y(rows), groups(groups_of(cols)) {
-  Random random{1};
-  for (float& v : x) v = random.unit();
+  uint64_t state = kInputSeed;
+  for (float& v : x) v = random_unit(state);
   kern_table(Path::ref).qx_vec(x.data(), groups.data(), cols);
-}
-
-// The C library's sysconf multiplies by the number of threads on some CPUs, so the kernel's own list is read.
-size_t last_cache_bytes() {
-  size_t most = 0;
-  for (int index = 0; index < 8; ++index) {
-    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
-    size_t kib = 0;
-    if (file >> kib) most = std::max(most, kib << 10);  // "32768K"
-  }
-  return most;
 }
 
 }  // namespace nyb

@@ -43,7 +43,4 @@ struct Vectors {
   std::vector<QxGroup> groups;
 };
 
-// What of the last cache the system tells; 0: nothing.
-size_t last_cache_bytes();
-
 }  // namespace nyb

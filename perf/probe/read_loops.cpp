@@ -1,5 +1,5 @@
 // read_loops.cpp - which read loops a CPU can run.
-#include "read_loops.h"
+#include "probe/read_loops.h"
 
 namespace nyb {
 

@@ -1,0 +1,136 @@
+// probe.cpp - read loops in turn over memory that no cache holds.
+#include "probe/probe.h"
+#include <fmt/format.h>
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include "common/app.h"
+#include "engine/cgroup.h"
+#include "kern/cpu.h"
+#include "kern/error.h"
+
+namespace nyb {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kPieceBytes = size_t{4} << 20;  // what a thread reads at once: long streams are the fastest
+constexpr double kBytesACycle = 128;             // two loads of 64 bytes: no core of today has more
+
+// As a compiler makes it; four words in flight.
+uint64_t read_plain(const void* p, size_t bytes) {
+  const auto* w = static_cast<const uint64_t*>(p);
+  uint64_t a = 0, b = 0, c = 0, d = 0;
+  for (size_t i = 0; i + 4 <= bytes / 8; i += 4) {
+    a ^= w[i];
+    b ^= w[i + 1];
+    c ^= w[i + 2];
+    d ^= w[i + 3];
+  }
+  return a ^ b ^ c ^ d;
+}
+
+uint64_t read_all(const ReadLoop& loop, std::span<const std::byte> memory, Pool& pool) {
+  std::vector<uint64_t> parts(size_t{pool.threads()} * 8);  // a line each
+  par_for(pool, memory.size() / kPieceBytes, 1, [&](size_t first, size_t end, unsigned thread) {
+    for (size_t i = first; i < end; ++i) parts[size_t{thread} * 8] ^= loop.run(memory.data() + i * kPieceBytes, kPieceBytes);
+  });
+  uint64_t all = 0;
+  for (const uint64_t part : parts) all ^= part;
+  return all;
+}
+
+std::vector<ReadLoop> all_loops() {
+  std::vector<ReadLoop> loops = read_loops(cpu_here());
+  loops.push_back({kPlainLoop.data(), read_plain});
+  return loops;
+}
+
+std::span<const std::byte> whole_pieces(std::span<const std::byte> memory) {
+  return memory.first(memory.size() / kPieceBytes * kPieceBytes);
+}
+
+// What so many cores can load at most.
+double bound_of(const Pool& pool) {
+  static const double one = kBytesACycle * core_ghz();
+  return one * pool.threads();
+}
+
+struct Reading {
+  uint64_t sum;
+  double gbs;
+};
+
+Reading read_timed(const ReadLoop& loop, std::span<const std::byte> memory, Pool& pool) {
+  const Clock::time_point start = Clock::now();
+  const uint64_t sum = read_all(loop, memory, pool);
+  const double gbs = static_cast<double>(memory.size()) * 1e-9 / std::chrono::duration<double>(Clock::now() - start).count();
+  if (const double bound = bound_of(pool); gbs > bound)
+    throw Error(
+        fmt::format("the read loop '{}' claims {:.0f} GB/s, but the load ports of {} cores move {:.0f} at most: it does not read",
+                    loop.name, gbs, pool.threads(), bound));
+  return {sum, gbs};
+}
+
+}  // namespace
+
+double median(std::vector<double> v) {
+  if (v.empty()) return 0;
+  std::sort(v.begin(), v.end());
+  return v.size() % 2 ? v[v.size() / 2] : 0.5 * (v[v.size() / 2 - 1] + v[v.size() / 2]);
+}
+
+// The C library's sysconf multiplies by the number of threads on some CPUs, so the kernel's own list is read.
+size_t last_cache_bytes() {
+  size_t most = 0;
+  for (int index = 0; index < 8; ++index) {
+    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
+    size_t kib = 0;
+    if (file >> kib) most = std::max(most, kib << 10);  // "32768K"
+  }
+  return most;
+}
+
+double core_ghz() {
+  constexpr int steps = 2000000;
+  double best = 0;
+  for (int round = 0; round < 5; ++round) {
+    uint64_t x = 1;
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < steps; ++i) asm volatile("add $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\tadd $1, %0" : "+r"(x));  // a cycle each
+    best = std::max(best, 4e-9 * steps / std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return best;
+}
+
+double read_speed(std::string_view name, std::span<const std::byte> memory, Pool& pool) {
+  for (const ReadLoop& loop : all_loops())
+    if (loop.name == name) return read_timed(loop, whole_pieces(memory), pool).gbs;
+  throw Error(fmt::format("there is no read loop '{}' on this CPU", name));
+}
+
+std::vector<LoopSpeed> probe(std::span<const std::byte> memory, Pool& pool, unsigned rounds) {
+  memory = whole_pieces(memory);
+  const std::vector<ReadLoop> loops = all_loops();
+  std::vector<LoopSpeed> all;
+  const uint64_t expected = read_all(loops.back(), memory, pool);  // touches every page as well
+  all.reserve(loops.size());
+  for (const ReadLoop& loop : loops) all.push_back({loop.name, {}, 0, 0});
+  for (unsigned round = 0; round < rounds; ++round)
+    for (size_t i = 0; i < loops.size(); ++i) {
+      if (interrupted()) throw Interrupted{};
+      const size_t at = (i + round) % loops.size();  // none is always first
+      const Reading r = read_timed(loops[at], memory, pool);
+      if (r.sum != expected) throw Error(fmt::format("the read loop '{}' did not read all of the memory", loops[at].name));
+      all[at].samples.push_back(r.gbs);
+    }
+  for (LoopSpeed& l : all) {
+    l.best = *std::max_element(l.samples.begin(), l.samples.end());
+    l.median = median(l.samples);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const LoopSpeed& a, const LoopSpeed& b) { return a.median > b.median; });
+  return all;
+}
+
+}  // namespace nyb

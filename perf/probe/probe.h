@@ -1,0 +1,60 @@
+// probe.h - what memory gives to a program that only reads: the ceiling of everything that streams weights.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+#include "engine/pool.h"
+#include "probe/read_loops.h"
+
+namespace nyb {
+
+// Memory of the kind that weights lie in.
+class ProbeMemory {
+ public:
+  // file: a file of the page cache, mapped as a model is (--load map); small and huge: anonymous memory with 4 KiB or 2 MiB pages
+  // (--load huge).
+  enum class Kind : uint8_t { file, small, huge };
+  // Filled, so that every page is there. Throws Error where there is not that much memory or room on the disk.
+  ProbeMemory(size_t bytes, Kind kind);
+  ~ProbeMemory();
+  ProbeMemory(const ProbeMemory&) = delete;
+  ProbeMemory& operator=(const ProbeMemory&) = delete;
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+ private:
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+std::string_view probe_kind_name(ProbeMemory::Kind k);  // "mapped file", "4 KiB pages", "2 MiB pages"
+
+// Enough for the last cache to be of no use: four times it, and 256 MiB at least; less where free memory is scarce.
+size_t probe_bytes();
+
+struct LoopSpeed {
+  std::string loop;
+  std::vector<double> samples;  // GB/s, a round each
+  double best = 0, median = 0;
+};
+
+// Reads all of the memory with every loop this CPU has, and with one in plain C++, in turn, `rounds` times; returns them, the
+// fastest (by its median) first. Throws Error where a loop did not read all of it, or claims more than the load ports of so many
+// cores can move; Interrupted.
+std::vector<LoopSpeed> probe(std::span<const std::byte> memory, Pool& pool, unsigned rounds);
+
+inline constexpr std::string_view kPlainLoop = "plain C++";
+
+// One reading of all of the memory by the loop of that name, in GB/s. Throws as probe() does.
+double read_speed(std::string_view loop, std::span<const std::byte> memory, Pool& pool);
+
+// The clock of this thread's core right now in GHz, by a chain of dependent additions; a bound on what it can do, not a promise.
+double core_ghz();
+
+// What of the last cache the system tells; 0: nothing.
+size_t last_cache_bytes();
+
+double median(std::vector<double> v);  // of an empty one: 0
+
+}  // namespace nyb

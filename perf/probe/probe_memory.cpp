@@ -1,0 +1,78 @@
+// probe_memory.cpp - memory of each kind that weights can lie in.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include "common/app.h"
+#include "kern/error.h"
+#include "probe/probe.h"
+
+namespace nyb {
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+
+// No name of it is left: it goes with the process.
+int temporary_file(size_t bytes) {
+  std::string path = (std::filesystem::temp_directory_path() / "nybble-probe-XXXXXX").string();
+  const int fd = mkstemp(path.data());
+  if (fd < 0)
+    throw Error(
+        fmt::format("cannot make a file in '{}': {}", std::filesystem::path(path).parent_path().string(), std::strerror(errno)));
+  unlink(path.c_str());
+  if (const int e = posix_fallocate(fd, 0, static_cast<off_t>(bytes)); e != 0) {
+    close(fd);
+    throw Error(fmt::format("{} for the measurement do not fit into '{}': {}; TMPDIR names another folder", human_bytes(bytes),
+                            std::filesystem::path(path).parent_path().string(), std::strerror(e)));
+  }
+  return fd;
+}
+
+size_t available_bytes() {
+  std::ifstream info("/proc/meminfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("MemAvailable:")) return static_cast<size_t>(std::stoull(line.substr(13))) << 10;
+  return SIZE_MAX;
+}
+
+}  // namespace
+
+std::string_view probe_kind_name(ProbeMemory::Kind k) {
+  switch (k) {
+    case ProbeMemory::Kind::file: return "mapped file";
+    case ProbeMemory::Kind::small: return "4 KiB pages";
+    case ProbeMemory::Kind::huge: return "2 MiB pages";
+  }
+  return "";
+}
+
+size_t probe_bytes() {
+  const size_t wanted = std::max(4 * last_cache_bytes(), size_t{256} << 20);
+  return std::max(std::min(wanted, available_bytes() / 2), size_t{16} << 20);
+}
+
+ProbeMemory::ProbeMemory(size_t bytes, Kind kind) : size_((bytes + kHugePage - 1) / kHugePage * kHugePage) {
+  const int fd = kind == Kind::file ? temporary_file(size_) : -1;
+  void* p = mmap(nullptr, size_, PROT_READ | PROT_WRITE, kind == Kind::file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
+  if (fd >= 0) close(fd);
+  if (p == MAP_FAILED)
+    throw Error(fmt::format("{} of memory for the measurement are not to be had: {}", human_bytes(size_), std::strerror(errno)));
+  data_ = static_cast<std::byte*>(p);
+  if (kind != Kind::file) (void)madvise(p, size_, kind == Kind::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  // Zero pages may be shared by the system: every page gets something of its own.
+  uint64_t v = 1;
+  for (size_t at = 0; at < size_; at += 64) {
+    v = v * 6364136223846793005u + 1442695040888963407u;
+    std::memcpy(data_ + at, &v, sizeof v);
+  }
+  if (kind == Kind::file) (void)mprotect(p, size_, PROT_READ);
+}
+
+ProbeMemory::~ProbeMemory() { munmap(data_, size_); }
+
+}  // namespace nyb

@@ -1,0 +1,69 @@
+// sweep.h - whole models: decode, prompt, and decode at depth, for each kernel path, weight type and number of threads.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+#include "engine/kv_cache.h"
+#include "kern/cpu.h"
+#include "kern/kern.h"
+#include "model/tensor.h"
+
+namespace nyb {
+
+struct SweepOptions {
+  std::vector<std::string> shapes;                    // names of shapes.h, with random weights
+  std::vector<std::string> models;                    // model files
+  std::vector<TType> types = {TType::q8, TType::q4};  // of the shapes
+  std::vector<Path> paths;                            // none: all of this CPU but ref
+  std::vector<uint32_t> threads;                      // none: one, and what the programs choose
+  std::vector<uint32_t> gen = {64}, prompt = {128}, depth = {0};
+  uint32_t repetitions = 5, chunk = 32;
+  KvType kv = KvType::f32;
+};
+
+struct SweepRow {
+  std::string model, type, load;  // load: the kind of memory that the weights are in
+  uint64_t params = 0, weight_bytes = 0;
+  Path path = Path::ref;
+  unsigned threads = 1;
+  KvType kv = KvType::f32;
+  uint32_t chunk = 0, prompt = 0, gen = 0, depth = 0;  // prompt or gen
+  double bytes_per_token = 0;                          // weights, and keys and values at this depth; of a prompt 0
+  double macs_per_token = 0;
+  double bandwidth = 0;         // GB/s of the fastest read loop on as many threads, the median of the same run
+  std::vector<double> samples;  // tokens a second
+
+  std::string test() const;  // "tg64", "pp128", "tg64 @ d4096"
+  double speed() const;      // median
+  double spread() const;     // (greatest - least) / median
+  double gbs() const { return speed() * bytes_per_token * 1e-9; }
+  double share() const { return bandwidth > 0 ? gbs() / bandwidth : 0; }
+  double ceiling() const { return bytes_per_token > 0 ? bandwidth * 1e9 / bytes_per_token : 0; }
+  double gmacs() const { return speed() * macs_per_token * 1e-9; }
+};
+
+struct SweepProbe {
+  unsigned threads = 1;
+  std::string kind, loop;
+  std::vector<double> samples;  // GB/s
+  double plain = 0;             // of the loop in plain C++, the median of its rounds
+};
+
+struct Sweep {
+  std::vector<SweepRow> rows;
+  std::vector<SweepProbe> probes;
+  std::vector<std::string> missing;  // "vnni8: this CPU lacks AVX-VNNI-INT8"
+};
+
+constexpr double kNoisySpread = 0.10;  // above it a row is called noisy
+
+// The table of a path; another for a test that wants a wrong kernel.
+using TableOf = std::function<const KernTable&(Path)>;
+
+// Checks first that every kernel of every path gives the reference's bytes on each model's shapes, and that all paths give the same
+// logits. Then runs all rows, and the read loops, in an order that Google Benchmark draws. Throws Error naming the path that
+// differs, and for what cannot be run; Interrupted.
+Sweep run_sweep(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table = kern_table);
+
+}  // namespace nyb

@@ -1,0 +1,43 @@
+// sweep_model.cpp - models to measure.
+#include "sweep_model.h"
+#include <fmt/format.h>
+#include <unistd.h>
+#include <filesystem>
+#include "common/app.h"
+#include "common/folders.h"
+#include "model/random_model.h"
+
+namespace nyb {
+namespace {
+
+constexpr uint64_t kKeptFrom = uint64_t{1} << 30;
+
+}  // namespace
+
+SweepModel shape_model(const std::string& name, TType type) {
+  const NamedShape* shape = shape_find(name);
+  if (!shape) throw Error(fmt::format("there is no shape '{}'; there are {}", name, shape_names()));
+  const uint64_t bytes = model_cost(shape->shape(), shape->tied, type, type).weights;
+  const bool kept = bytes >= kKeptFrom;
+  const std::string folder = cache_folder("shapes");
+  const std::string path = fmt::format("{}/{}-{}{}.mnm", folder, name, ttype_name(type), kept ? "" : fmt::format(".{}", getpid()));
+  std::error_code ec;
+  if (!kept || !std::filesystem::exists(path, ec)) {
+    Progress bar(fmt::format("making {} of random {} weights", human_bytes(bytes), ttype_name(type)), bytes, true);
+    random_model(path, *shape, type, type, [&](uint64_t done, uint64_t) {
+      if (interrupted()) throw Interrupted{};
+      bar.at(done);
+    });
+  }
+  SweepModel m{name, eng_load(path)};
+  if (!kept) unlink(path.c_str());  // the mapping stays
+  return m;
+}
+
+SweepModel file_model(const std::string& path) {
+  std::unique_ptr<Model> m = eng_load(path);
+  std::string label = m->name;
+  return {std::move(label), std::move(m)};
+}
+
+}  // namespace nyb

@@ -1,0 +1,21 @@
+// sweep_model.h - the models of a sweep: files, or known shapes with random weights.
+#pragma once
+#include <memory>
+#include <string>
+#include "model/model.h"
+#include "model/shapes.h"
+
+namespace nyb {
+
+struct SweepModel {
+  std::string label;  // "126m", or the file's name for itself
+  std::unique_ptr<Model> model;
+};
+
+// Random weights of a known shape. A file up to 1 GiB is made anew and has no name left once it is mapped; a larger one stays in
+// the cache folder and serves the next time. Throws Error for an unknown shape (listing the known ones), and for no room.
+SweepModel shape_model(const std::string& shape, TType type);
+
+SweepModel file_model(const std::string& path);
+
+}  // namespace nyb

@@ -1,0 +1,203 @@
+// sweep_report.cpp - tables and JSON.
+#include "sweep_report.h"
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <algorithm>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include "common/app.h"
+#include "engine/threads.h"
+#include "probe/probe.h"
+
+namespace nyb {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json machine_json(const Machine& m) {
+  return {{"cpu", m.cpu},   {"cpus", m.cpus},       {"last_cache_bytes", m.last_cache},
+          {"date", m.date}, {"version", m.version}, {"command", m.command}};
+}
+
+json row_json(const SweepRow& r) {
+  json j;
+  j["model"] = r.model;
+  j["type"] = r.type;
+  j["params"] = r.params;
+  j["weight_bytes"] = r.weight_bytes;
+  j["load"] = r.load;
+  j["kernel"] = path_name(r.path);
+  j["threads"] = r.threads;
+  j["kv"] = kv_name(r.kv);
+  j["chunk"] = r.chunk;
+  j["test"] = r.test();
+  j["n_prompt"] = r.prompt;
+  j["n_gen"] = r.gen;
+  j["n_depth"] = r.depth;
+  j["tokens_per_second"] = r.speed();
+  j["spread"] = r.spread();
+  j["samples"] = r.samples;
+  j["macs_per_token"] = r.macs_per_token;
+  j["gmac_per_second"] = r.gmacs();
+  if (r.gen) {
+    j["bytes_per_token"] = r.bytes_per_token;
+    j["macs_per_byte"] = r.macs_per_token / r.bytes_per_token;
+    j["gb_per_second"] = r.gbs();
+    j["read_gb_per_second"] = r.bandwidth;
+    j["share"] = r.share();
+    j["ceiling_tokens_per_second"] = r.ceiling();
+  }
+  return j;
+}
+
+json probe_json(const SweepProbe& p) {
+  return {{"threads", p.threads},           {"kind", p.kind},      {"loop", p.loop}, {"gb_per_second", median(p.samples)},
+          {"plain_gb_per_second", p.plain}, {"samples", p.samples}};
+}
+
+struct Column {
+  const char* name;
+  bool right;
+  std::string (*text)(const SweepRow&);
+};
+
+// What is of decode alone is left out of a prompt's row, whose weights serve many tokens.
+const Column kColumns[] = {
+    {"model", false, [](const SweepRow& r) { return human_words(r.model); }},
+    {"type", false, [](const SweepRow& r) { return r.type; }},
+    {"size", true, [](const SweepRow& r) { return human_bytes(r.weight_bytes); }},
+    {"kernel", false, [](const SweepRow& r) { return std::string(path_name(r.path)); }},
+    {"threads", true, [](const SweepRow& r) { return fmt::format("{}", r.threads); }},
+    {"kv", false, [](const SweepRow& r) { return std::string(kv_name(r.kv)); }},
+    {"test", false, [](const SweepRow& r) { return r.test(); }},
+    {"tok/s", true, [](const SweepRow& r) { return fmt::format("{:.2f}", r.speed()); }},
+    {"spread", true, [](const SweepRow& r) { return fmt::format("{:.0f} %", 100 * r.spread()); }},
+    {"MB/token", true, [](const SweepRow& r) { return r.gen ? fmt::format("{:.1f}", r.bytes_per_token * 1e-6) : std::string(); }},
+    {"GB/s", true, [](const SweepRow& r) { return r.gen ? fmt::format("{:.1f}", r.gbs()) : std::string(); }},
+    {"share", true, [](const SweepRow& r) { return r.gen ? fmt::format("{:.0f} %", 100 * r.share()) : std::string(); }},
+    {"ceiling", true, [](const SweepRow& r) { return r.gen ? fmt::format("{:.1f}", r.ceiling()) : std::string(); }},
+    {"GMAC/s", true, [](const SweepRow& r) { return fmt::format("{:.1f}", r.gmacs()); }},
+};
+
+std::string table(const std::vector<SweepRow>& rows) {
+  std::vector<std::vector<std::string>> cells;
+  std::vector<size_t> width;
+  for (const Column& c : kColumns) {
+    std::vector<std::string> column = {c.name};
+    for (const SweepRow& r : rows) column.push_back(c.text(r));
+    size_t w = 3;
+    for (const std::string& s : column) w = std::max(w, s.size());
+    width.push_back(w);
+    cells.push_back(std::move(column));
+  }
+  std::string out;
+  for (size_t line = 0; line <= rows.size(); ++line) {
+    for (size_t i = 0; i < cells.size(); ++i)
+      out += kColumns[i].right ? fmt::format("| {:>{}} ", cells[i][line], width[i])
+                               : fmt::format("| {:<{}} ", cells[i][line], width[i]);
+    out += "|\n";
+    if (line) continue;
+    for (size_t i = 0; i < cells.size(); ++i)
+      out += kColumns[i].right ? fmt::format("| {:->{}}: ", "", width[i] - 1) : fmt::format("| {:->{}} ", "", width[i]);
+    out += "|\n";
+  }
+  return out;
+}
+
+std::string md(const Sweep& s, const Machine& m) {
+  std::string out = fmt::format("{}, {} CPU{}, last cache {} MiB; nybble {}, {}\n", human_words(m.cpu), m.cpus,
+                                m.cpus == 1 ? "" : "s", m.last_cache >> 20, m.version, m.date);
+  for (const SweepProbe& p : s.probes)
+    out += fmt::format("read bandwidth, {} thread{}, {}: {:.1f} GB/s median, {:.1f} best (loop {}; a loop in plain C++ {:.1f})\n",
+                       p.threads, p.threads == 1 ? "" : "s", p.kind, median(p.samples),
+                       p.samples.empty() ? 0 : *std::max_element(p.samples.begin(), p.samples.end()), p.loop, p.plain);
+  for (const std::string& line : s.missing) out += line + "\n";
+  out += "\n" + table(s.rows);
+  const auto noisy = std::count_if(s.rows.begin(), s.rows.end(), [](const SweepRow& r) { return r.spread() > kNoisySpread; });
+  if (noisy)
+    out += fmt::format(
+        "\n{} of {} rows spread by more than {:.0f} %: the machine was busy, and only ratios within this run say anything\n", noisy,
+        s.rows.size(), 100 * kNoisySpread);
+  return out;
+}
+
+std::string csv_cell(const std::string& s) {
+  if (s.find_first_of(",\"\n") == std::string::npos) return s;
+  std::string out = "\"";
+  for (const char c : s) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+// The members of the JSON rows, so that both have the same names.
+std::string csv(const Sweep& s) {
+  std::string out;
+  std::vector<std::string> names;
+  for (const SweepRow& r : s.rows) {
+    const json j = row_json(r);
+    for (const auto& [name, value] : j.items())
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  out += fmt::format("{}\n", fmt::join(names, ","));
+  for (const SweepRow& r : s.rows) {
+    const json j = row_json(r);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const auto it = j.find(names[i]);
+      std::string cell = it == j.end()     ? ""
+                         : it->is_string() ? it->get<std::string>()
+                         : it->is_array()  ? fmt::format("{}", fmt::join(it->get<std::vector<double>>(), " "))
+                                           : it->dump();
+      out += (i ? "," : "") + csv_cell(cell);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+std::string cpu_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
+  return "a CPU without a name";
+}
+
+}  // namespace
+
+ReportFormat report_format(const std::string& name) {
+  if (name == "md") return ReportFormat::md;
+  if (name == "csv") return ReportFormat::csv;
+  if (name == "json") return ReportFormat::json;
+  if (name == "jsonl") return ReportFormat::jsonl;
+  throw Error(fmt::format("the output is one of md, csv, json, jsonl, not '{}'", human_words(name)));
+}
+
+Machine machine_here(const std::string& command) {
+  Machine m;
+  m.cpu = cpu_name();
+  m.date = fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
+  m.version = program_version();
+  m.command = command;
+  m.cpus = cpus_usable();
+  m.last_cache = last_cache_bytes();
+  return m;
+}
+
+std::string sweep_text(const Sweep& s, const Machine& m, ReportFormat f) {
+  const auto dump = [](const json& j, int indent) { return j.dump(indent, ' ', false, json::error_handler_t::replace) + "\n"; };
+  if (f == ReportFormat::md) return md(s, m);
+  if (f == ReportFormat::csv) return csv(s);
+  std::string lines;
+  json all;
+  all["machine"] = machine_json(m);
+  all["read"] = json::array();
+  for (const SweepProbe& p : s.probes) all["read"].push_back(probe_json(p));
+  all["missing"] = s.missing;
+  all["rows"] = json::array();
+  for (const SweepRow& r : s.rows) {
+    all["rows"].push_back(row_json(r));
+    if (f == ReportFormat::jsonl) lines += dump(row_json(r), -1);
+  }
+  return f == ReportFormat::jsonl ? lines : dump(all, 1);
+}
+
+}  // namespace nyb
