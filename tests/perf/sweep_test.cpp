@@ -1,0 +1,147 @@
+// sweep_test.cpp - the arithmetic and the words of a sweep; its speeds are no matter for a test.
+#include "sweep.h"
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include "kern/error.h"
+#include "probe/probe.h"
+#include "support/data.h"
+#include "sweep_report.h"
+
+namespace nyb::test {
+namespace {
+
+using nlohmann::json;
+
+SweepRow row() {
+  SweepRow r;
+  r.model = "126m";
+  r.type = "q8";
+  r.path = Path::avx2;
+  r.threads = 2;
+  r.gen = 64;
+  r.depth = 512;
+  r.weight_bytes = 100000000;
+  r.bytes_per_token = 1e8;
+  r.macs_per_token = 2e8;
+  r.bandwidth = 20;
+  r.samples = {90, 110, 100};
+  return r;
+}
+
+TEST(SweepRow, Arithmetic) {
+  const SweepRow r = row();
+  EXPECT_EQ(r.test(), "tg64 @ d512");
+  EXPECT_EQ(r.speed(), 100);
+  EXPECT_DOUBLE_EQ(r.spread(), 0.2);
+  EXPECT_DOUBLE_EQ(r.gbs(), 10);
+  EXPECT_DOUBLE_EQ(r.share(), 0.5);
+  EXPECT_DOUBLE_EQ(r.ceiling(), 200);
+  EXPECT_DOUBLE_EQ(r.gmacs(), 20);
+}
+
+TEST(SweepReport, EachFormatHasEachRow) {
+  Sweep s;
+  s.rows = {row(), row()};
+  s.rows[1].gen = 0;
+  s.rows[1].prompt = 128;
+  s.rows[1].model = "a,\"b\"";
+  s.rows[1].samples = {100};
+  s.probes = {{2, "mapped file", "ymm x8", {19, 20, 21}, 18}};
+  s.missing = {"vnni: not on this CPU"};
+  const Machine m{"a CPU", "2026-01-01T00:00:00Z", "0", "perf", 4, 32 << 20};
+  const std::string md = sweep_text(s, m, ReportFormat::md);
+  for (const char* text : {"20.0 GB/s median, 21.0 best (loop ymm x8; a loop in plain C++ 18.0)", "vnni: not on this CPU",
+                           "| tg64 @ d512 ", "| pp128 @ d512 ", "1 of 2 rows spread by more than 10 %", "50 %"})
+    EXPECT_NE(md.find(text), std::string::npos) << text << " in\n" << md;
+  const json j = json::parse(sweep_text(s, m, ReportFormat::json));
+  EXPECT_EQ(j["machine"]["cpus"], 4);
+  EXPECT_EQ(j["read"][0]["gb_per_second"], 20.0);
+  ASSERT_EQ(j["rows"].size(), 2u);
+  EXPECT_EQ(j["rows"][0]["samples"], json({90.0, 110.0, 100.0}));
+  EXPECT_EQ(j["rows"][0]["share"], 0.5);
+  EXPECT_EQ(j["rows"][1].count("share"), 0u) << "a prompt's weights serve many tokens";
+  const std::string lines = sweep_text(s, m, ReportFormat::jsonl);
+  EXPECT_EQ(json::parse(lines.substr(0, lines.find('\n')))["test"], "tg64 @ d512");
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2);
+  const std::string csv = sweep_text(s, m, ReportFormat::csv);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
+  EXPECT_NE(csv.find("\n\"a,\"\"b\"\"\","), std::string::npos) << csv;
+  EXPECT_THROW(report_format("xml"), Error);
+}
+
+TEST(Probe, ReadsAllOfIt) {
+  const ProbeMemory memory(size_t{16} << 20, ProbeMemory::Kind::file);
+  Pool pool(2);
+  const std::vector<LoopSpeed> loops = probe(memory.bytes(), pool, 2);
+  ASSERT_FALSE(loops.empty());
+  bool plain = false;
+  for (const LoopSpeed& l : loops) {
+    EXPECT_EQ(l.samples.size(), 2u);
+    EXPECT_GE(l.best, l.median);
+    EXPECT_LE(l.median, loops.front().median);
+    plain = plain || l.loop == kPlainLoop;
+  }
+  EXPECT_TRUE(plain);
+  EXPECT_GT(read_speed(kPlainLoop, memory.bytes(), pool), 0);
+  EXPECT_THROW(read_speed("no such loop", memory.bytes(), pool), Error);
+}
+
+SweepOptions small(const std::string& model) {
+  SweepOptions o;
+  o.models = {model};
+  o.threads = {1};
+  o.gen = {2};
+  o.prompt = {3};
+  o.depth = {0, 40};
+  o.repetitions = 2;
+  return o;
+}
+
+std::string pocket() { return (binary_dir() / "share/nybble/pocket.mnm").string(); }
+
+TEST(Sweep, HasARowForEachCombination) {
+  if (const std::string lacks = cpu_missing(cpu_here(), Path::avx2); !lacks.empty()) GTEST_SKIP() << "this CPU lacks " << lacks;
+  SweepOptions o = small(pocket());
+  o.paths = {Path::ref, Path::avx2};
+  const Sweep s = run_sweep(cpu_here(), o);
+  ASSERT_EQ(s.rows.size(), 8u);
+  ASSERT_EQ(s.probes.size(), 1u);
+  EXPECT_EQ(s.probes[0].samples.size(), 2u);
+  for (const SweepRow& r : s.rows) {
+    EXPECT_EQ(r.samples.size(), 2u) << r.test();
+    EXPECT_GT(r.speed(), 0);
+    EXPECT_EQ(r.gen > 0, r.bytes_per_token > 0);
+  }
+}
+
+TEST(Sweep, RefusesAPathThatIsWrong) {
+  if (const std::string lacks = cpu_missing(cpu_here(), Path::avx2); !lacks.empty()) GTEST_SKIP() << "this CPU lacks " << lacks;
+  KernTable wrong = kern_table(Path::avx2);
+  wrong.vec_add = [](const float* a, const float* b, float* out, size_t n) {
+    for (size_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
+    out[n - 1] += 1;
+  };
+  SweepOptions o = small(pocket());
+  o.paths = {Path::avx2};
+  try {
+    run_sweep(cpu_here(), o, [&](Path) -> const KernTable& { return wrong; });
+    ADD_FAILURE() << "a wrong path was timed";
+  } catch (const Error& e) {
+    const std::string what = e.what();
+    EXPECT_NE(what.find("avx2"), std::string::npos) << what;
+    EXPECT_NE(what.find("vec_add"), std::string::npos) << what;
+  }
+}
+
+TEST(Sweep, SaysWhatCannotBeRun) {
+  SweepOptions o = small(pocket());
+  o.shapes = {"no such shape"};
+  EXPECT_THROW(run_sweep(cpu_here(), o), Error);
+  SweepOptions deep = small(pocket());
+  deep.depth = {100000};
+  EXPECT_THROW(run_sweep(cpu_here(), deep), Error);
+  EXPECT_THROW(run_sweep(CpuFeatures{}, small(pocket())), Error) << "a CPU without any path";
+}
+
+}  // namespace
+}  // namespace nyb::test
