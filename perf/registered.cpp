@@ -9,6 +9,7 @@
 #include <iostream>
 #include <sstream>
 #include <streambuf>
+#include <utility>
 #include "common/app.h"
 
 namespace nyb {
@@ -89,7 +90,9 @@ void check_filter(const CpuFeatures& cpu) {
 
 }  // namespace
 
-void registered_options(std::vector<std::string> words) {
+void registered_options(std::vector<std::string> given) {
+  static std::vector<std::string> words;  // Google Benchmark keeps a pointer to the first
+  words = std::move(given);
   const char* const env = std::getenv("BENCHMARK_OUT");
   std::string file = env ? env : "";
   for (const std::string& w : words)

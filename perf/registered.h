@@ -6,10 +6,10 @@
 
 namespace nyb {
 
-// Reads Google Benchmark's own options, words[1] and on (words[0] is the program), and the environment in their place, such as
+// Reads Google Benchmark's own options, given[1] and on (given[0] is the program), and the environment in their place, such as
 // BENCHMARK_OUT. Throws UsageError for one that it does not know or whose value it cannot read, Error for a file for the results
 // that cannot be written.
-void registered_options(std::vector<std::string> words);
+void registered_options(std::vector<std::string> given);
 
 // Runs (or lists) what the filter among those options lets through. Says on stderr where `cpu` leaves no kernels to measure, so
 // that what is left is not taken for all. Throws Error for a filter that is no regular expression or lets nothing through, and
