@@ -1,6 +1,7 @@
 // terminal_test.cpp - how chat behaves at a terminal, when it is interrupted, and where there is none.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include "programs.h"
@@ -93,6 +94,19 @@ TEST(Terminal, CtrlCWhileAFileIsReadKeepsTheConversation) {
   }
   t.type("\x04");
   EXPECT_EQ(t.finish(), 0) << t.seen;
+}
+
+TEST(Terminal, CtrlCTwiceLeavesInTheMiddleOfAReply) {
+  Pty t(chat_args(kSlow), {"TERM=xterm"});
+  ASSERT_TRUE(t.wait("> "));
+  t.type("Tell me a story\n");
+  ASSERT_TRUE(t.wait("\033[?2004l"));
+  ASSERT_TRUE(t.more(20)) << "no reply: " << t.seen;
+  t.type("\x03");
+  usleep(20000);  // two at once are one signal
+  t.type("\x03");
+  EXPECT_EQ(t.finish(), 130) << t.seen;
+  EXPECT_EQ(t.modes(), t.began) << "the terminal is not as it was";
 }
 
 TEST(Terminal, CtrlCStopsAReplyAndKeepsTheConversation) {
