@@ -4,36 +4,46 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdlib>
+#include <climits>
 #include <cstring>
 
 namespace nyb {
 namespace {
 
-// Whoever takes the name out of its slot owns it: the owner of the file frees it, a handler never does.
-std::atomic<char*> names[16];
-static_assert(std::atomic<char*>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+enum class State : uint8_t { free, busy, named };  // busy: whoever made it so writes or reads the name, and nobody else
+
+struct Slot {
+  std::atomic<State> state{State::free};
+  char name[PATH_MAX];
+};
+Slot slots[16];
+static_assert(std::atomic<State>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+
+bool turn(Slot& slot, State from, State to) { return slot.state.compare_exchange_strong(from, to); }
 
 }  // namespace
 
 void* temporary_remember(const std::string& path) {
-  char* name = strdup(path.c_str());
-  if (!name) return nullptr;
-  for (std::atomic<char*>& slot : names) {
-    char* none = nullptr;
-    if (slot.compare_exchange_strong(none, name)) return &slot;
+  if (path.size() >= sizeof Slot::name) return nullptr;  // no file has such a name
+  for (Slot& slot : slots) {
+    if (!turn(slot, State::free, State::busy)) continue;
+    std::memcpy(slot.name, path.c_str(), path.size() + 1);
+    slot.state = State::named;
+    return &slot;
   }
-  std::free(name);
   return nullptr;
 }
 
 void temporary_forget(void* slot) {
-  if (slot) std::free(static_cast<std::atomic<char*>*>(slot)->exchange(nullptr));
+  if (slot) turn(*static_cast<Slot*>(slot), State::named, State::free);
 }
 
 void temporaries_unlink() noexcept {
-  for (std::atomic<char*>& slot : names)
-    if (const char* name = slot.exchange(nullptr)) unlink(name);
+  for (Slot& slot : slots) {
+    if (!turn(slot, State::named, State::busy)) continue;
+    unlink(slot.name);
+    slot.state = State::free;
+  }
 }
 
 }  // namespace nyb
