@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include "kern/error.h"
+#include "kern/splitmix.h"
 #include "model/random_model.h"
 
 namespace nyb {
@@ -41,7 +42,7 @@ Tensor random_matrix(TType t, size_t rows, size_t cols, std::byte* at, uint64_t 
 
 Vectors::Vectors(size_t cols, size_t rows) : x(cols), y(rows), groups(groups_of(cols)) {
   uint64_t state = kInputSeed;
-  for (float& v : x) v = random_unit(state);
+  for (float& v : x) v = splitmix_unit(state);
   kern_table(Path::ref).qx_vec(x.data(), groups.data(), cols);
 }
 

@@ -115,7 +115,7 @@ void eng_fill(Engine& e, uint32_t positions) {
   const size_t width = size_t{m.shape.kv_heads} * m.shape.head_dim;
   std::vector<float> values(width + m.shape.head_dim);
   uint64_t state = 1;
-  for (float& v : values) v = static_cast<float>(static_cast<int32_t>(splitmix64(state) >> 40) - (1 << 23)) * 0x1p-23f;
+  for (float& v : values) v = splitmix_unit(state);
   for (size_t layer = 0; layer < m.shape.layers; layer++)
     for (size_t pos = 0; pos < positions; pos++) {
       const float* from = values.data() + (pos * 7 + layer) % m.shape.head_dim;  // not the same everywhere

@@ -11,21 +11,17 @@
 #include "engine/attention.h"
 #include "kern/f16.h"
 #include "kern/mxcsr.h"
+#include "kern/splitmix.h"
 
 namespace nyb {
 namespace {
 
 constexpr uint64_t kMostPanels = 64;  // of a matrix: a thousand rows say as much as a hundred thousand
 
-// splitmix64, seeded by a constant: a difference found once is found again.
+// Seeded by a constant: a difference found once is found again.
 struct Random {
   uint64_t state = 0x6e7962626c65;
-  uint64_t next() {
-    uint64_t z = state += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
+  uint64_t next() { return splitmix64(state); }
   float unit() { return static_cast<float>(static_cast<int32_t>(next() >> 32)) * 0x1p-31f; }  // -1..1
   // Activations: mostly small, some large, some zero.
   float value() {

@@ -12,4 +12,9 @@ inline uint64_t splitmix64(uint64_t& state) {
   return z ^ (z >> 31);
 }
 
+// -1..1
+inline float splitmix_unit(uint64_t& state) {
+  return static_cast<float>(static_cast<int32_t>(splitmix64(state) >> 40) - (1 << 23)) * 0x1p-23f;
+}
+
 }  // namespace nyb

@@ -1,11 +1,12 @@
 // outline.cpp - from a name or a path to a shape.
 #include "model/outline.h"
 #include <fmt/format.h>
-#include <cstring>
 #include <filesystem>
 #include "kern/error.h"
+#include "model/file_kind.h"
 #include "model/format.h"
 #include "model/load_check.h"
+#include "model/look.h"
 #include "model/mapped_file.h"
 #include "model/meta.h"
 #include "model/source.h"
@@ -14,13 +15,7 @@ namespace nyb {
 namespace {
 namespace fs = std::filesystem;
 
-bool is_mnm(const std::string& path) {
-  const MappedFile file(path);
-  return file.size() >= 8 && std::memcmp(file.data(), kMagic, 8) == 0;
-}
-
-ModelOutline of_mnm(const std::string& path) {
-  const MappedFile file(path);
+ModelOutline of_mnm(const MappedFile& file, const std::string& path) {
   const Header h = header_check(file.bytes(), path);
   ModelOutline o;
   o.kind = "model file";
@@ -36,10 +31,10 @@ ModelOutline of_mnm(const std::string& path) {
   return o;
 }
 
-ModelOutline of_source(const std::string& path) {
+ModelOutline of_source(const std::string& path, bool folder) {
   const ModelSource src = source_open(path);
   ModelOutline o;
-  o.kind = fs::is_directory(path) ? "folder" : "file of another format";
+  o.kind = folder ? "folder" : "file of another format";
   o.name = src.meta.get<std::string>(key::name);
   o.shape = src.shape;
   o.tied = src.tied;
@@ -52,15 +47,16 @@ ModelOutline of_source(const std::string& path) {
 }  // namespace
 
 ModelOutline model_outline(const std::string& name) {
-  std::error_code ec;
-  const fs::file_status there = fs::status(name, ec);
-  if (!fs::exists(there)) {
+  const fs::file_type type = file_look(name);
+  if (type == fs::file_type::not_found) {
     const NamedShape* s = shape_find(name);
     if (!s)
       throw Error(fmt::format("'{}' is neither a file, nor a folder, nor a known shape; the shapes are {}", name, shape_names()));
     return {std::string(s->name), "known shape", s->shape(), s->tied, 0, {}, {}};
   }
-  return !fs::is_directory(there) && is_mnm(name) ? of_mnm(name) : of_source(name);
+  if (type == fs::file_type::directory) return of_source(name, true);
+  const MappedFile file(name);
+  return file_kind(file.bytes()) == FileKind::mnm ? of_mnm(file, name) : of_source(name, false);
 }
 
 }  // namespace nyb

@@ -7,6 +7,7 @@
 #include <vector>
 #include "kern/splitmix.h"
 #include "model/format.h"
+#include "model/hf_config.h"
 #include "model/meta.h"
 #include "model/writer.h"
 
@@ -38,7 +39,7 @@ void fill_panels(TType t, uint8_t* p, size_t bytes, uint64_t cols, uint64_t seed
   if (t == TType::f32) {
     const auto size = static_cast<float>(weight_size(cols) / 0.577);
     for (size_t at = 0; at + 4 <= bytes; at += 4) {
-      const float w = random_unit(seed) * size;
+      const float w = splitmix_unit(seed) * size;
       std::memcpy(p + at, &w, 4);
     }
     return;
@@ -52,21 +53,6 @@ void fill_panels(TType t, uint8_t* p, size_t bytes, uint64_t cols, uint64_t seed
 
 std::vector<float> row_scales(uint64_t rows, uint64_t cols) {
   return std::vector<float>(panels_of(rows) * kPanelRows, static_cast<float>(weight_size(cols) / 74));
-}
-
-Meta meta_for(const NamedShape& s) {
-  Meta meta;
-  meta.set(key::family, std::string("llama"), true);
-  meta.set(key::act, std::string("silu"), true);
-  meta.set(key::name, std::string(s.name) + " (random weights)");
-  meta.set(key::norm_eps, 1e-5, true);
-  meta.set(key::attn_scale, 1 / std::sqrt(static_cast<double>(s.head_dim)), true);
-  meta.set(key::rope_style, std::string("half"), true);
-  meta.set(key::rope_factor, 1.0, true);
-  std::vector<double> freqs;
-  for (uint32_t i = 0; i < s.head_dim / 2; i++) freqs.push_back(std::pow(s.rope_base, -2.0 * i / s.head_dim));
-  meta.set(key::rope_freqs, std::move(freqs), true);
-  return meta;
 }
 
 class Filler {
@@ -105,10 +91,6 @@ class Filler {
 
 }  // namespace
 
-float random_unit(uint64_t& state) {
-  return static_cast<float>(static_cast<int32_t>(splitmix64(state) >> 40) - (1 << 23)) * 0x1p-23f;
-}
-
 void random_matrix_bytes(TType t, uint64_t rows, uint64_t cols, uint8_t* p, uint64_t seed) {
   const uint64_t panels = panels_of(rows) * panel_bytes(t, cols);
   fill_panels(t, p, panels, cols, seed);
@@ -127,7 +109,10 @@ void random_model(const std::string& path, const NamedShape& shape, TType type, 
     plan.push_back({t.name, !t.matrix ? TType::vec : is_head ? head : type, t.rows, t.cols});
     total += tensor_bytes(plan.back().type, t.rows, t.cols);
   }
-  MnmWriter out(path, s, meta_for(shape), plan);
+  Meta meta;
+  meta.set(key::name, std::string(shape.name) + " (random weights)");
+  llama_meta(s, shape.rope_base, 1e-5, std::string(shape.name), meta);
+  MnmWriter out(path, s, meta, plan);
   Filler filler(out, total, progress);
   for (const TensorPlan& t : plan) filler.tensor(t);
   out.finish();

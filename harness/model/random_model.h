@@ -9,9 +9,6 @@
 
 namespace nyb {
 
-// -1..1, and the state behind it one further.
-float random_unit(uint64_t& state);
-
 // A whole matrix (tensor_bytes of it): any int8 and any nibble, scales such that a product is about as large as its input. The
 // same for the same seed.
 void random_matrix_bytes(TType t, uint64_t rows, uint64_t cols, uint8_t* p, uint64_t seed);

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include "common/app.h"
+#include "engine/memory.h"
 #include "kern/error.h"
 #include "probe/probe.h"
 
@@ -33,13 +33,6 @@ int temporary_file(size_t bytes) {
   return fd;
 }
 
-size_t available_bytes() {
-  std::ifstream info("/proc/meminfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.starts_with("MemAvailable:")) return static_cast<size_t>(std::stoull(line.substr(13))) << 10;
-  return SIZE_MAX;
-}
-
 }  // namespace
 
 std::string_view probe_kind_name(ProbeMemory::Kind k) {
@@ -53,7 +46,7 @@ std::string_view probe_kind_name(ProbeMemory::Kind k) {
 
 size_t probe_bytes() {
   const size_t wanted = std::max(4 * last_cache_bytes(), size_t{256} << 20);
-  return std::max(std::min(wanted, available_bytes() / 2), size_t{16} << 20);
+  return std::max(std::min<size_t>(wanted, memory_left().bytes / 2), size_t{16} << 20);
 }
 
 ProbeMemory::ProbeMemory(size_t bytes, Kind kind) : size_((bytes + kHugePage - 1) / kHugePage * kHugePage) {
