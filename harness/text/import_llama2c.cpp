@@ -6,6 +6,7 @@
 #include "kern/error.h"
 #include "model/bytes.h"
 #include "model/mapped_file.h"
+#include "text/text_model.h"
 #include "text/tokenizer.h"
 
 namespace nyb {
@@ -13,7 +14,6 @@ namespace {
 
 // What llama2.c takes for granted: the file does not say it.
 constexpr uint32_t kUnknown = 0, kBos = 1, kEos = 2;
-constexpr uint32_t kNormalType = 1, kUnknownType = 2, kControlType = 3, kByteType = 6;
 
 // "<0x0A>" stands for one byte.
 std::optional<char> byte_of(const std::string& name) {
@@ -52,14 +52,14 @@ class TokenFile {
     if (tokens.size() != vocab)
       fail(fmt::format("it has {} tokens where the model's vocabulary is {}; this is the tokenizer of another model", tokens.size(),
                        vocab));
-    types.assign(tokens.size(), kNormalType);
+    types.assign(tokens.size(), TokenType::normal);
     for (size_t id = 0; id < tokens.size(); ++id) {
       if (id <= kEos) {
         tokens[id] = control_name(std::move(tokens[id]));
-        types[id] = id == kUnknown ? kUnknownType : kControlType;
+        types[id] = id == kUnknown ? TokenType::unknown : TokenType::control;
       } else if (const auto byte = byte_of(tokens[id])) {
         tokens[id].assign(1, *byte);
-        types[id] = kByteType;
+        types[id] = TokenType::byte;
       }
     }
   }

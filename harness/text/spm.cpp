@@ -14,8 +14,6 @@
 namespace nyb {
 namespace {
 
-enum TokenType : uint32_t { kNormal = 1, kUnknown, kControl, kWhole, kUnused, kByte };  // SentencePiece's numbers
-
 class SpmModel final : public TextModel {
  public:
   SpmModel(const Meta& meta, const Vocab& vocab) : vocab_(vocab) {
@@ -29,7 +27,7 @@ class SpmModel final : public TextModel {
 
   void append(std::string_view text, std::vector<int32_t>& out) const override;
   bool has_prefix(int32_t id) const override {
-    return prefix_ && types_[static_cast<size_t>(id)] != kByte && vocab_.tokens[static_cast<size_t>(id)].starts_with(' ');
+    return prefix_ && types_[static_cast<size_t>(id)] != TokenType::byte && vocab_.tokens[static_cast<size_t>(id)].starts_with(' ');
   }
   int32_t unknown() const override { return unknown_; }
 
@@ -64,20 +62,20 @@ void SpmModel::read_types(const Meta& meta) {
     key_fails(key::tok_types, fmt::format("has {} numbers for {} tokens", types_.size(), tokens.size()));
   byte_ids_.fill(-1);
   for (size_t id = 0; id < tokens.size(); ++id) {
-    if (types_[id] < kNormal || types_[id] > kByte)
+    if (types_[id] < TokenType::normal || types_[id] > TokenType::byte)
       key_fails(key::tok_types, fmt::format("gives token {} the type {}; 1 to 6 are known", id, types_[id]));
     const auto n = static_cast<int32_t>(id);
     if (vocab_.special[id]) continue;
-    if (types_[id] == kByte) {
+    if (types_[id] == TokenType::byte) {
       if (tokens[id].size() != 1)
         key_fails(key::tok_tokens, fmt::format("has {} bytes for token {}, which stands for one", tokens[id].size(), id));
       int32_t& slot = byte_ids_[static_cast<unsigned char>(tokens[id][0])];
       if (slot >= 0) key_fails(key::tok_tokens, fmt::format("has tokens {} and {} for the same byte", slot, id));
       slot = n;
-    } else if ((types_[id] == kNormal || types_[id] == kWhole) && !tokens[id].empty()) {
+    } else if ((types_[id] == TokenType::normal || types_[id] == TokenType::whole) && !tokens[id].empty()) {
       const auto [it, fresh] = pieces_.emplace(tokens[id], Piece{n, 0});
       if (!fresh) key_fails(key::tok_tokens, fmt::format("has tokens {} and {} of the same text", it->second.id, id));
-      if (types_[id] == kWhole) whole_.add(tokens[id], n);
+      if (types_[id] == TokenType::whole) whole_.add(tokens[id], n);
       longest_ = std::max(longest_, tokens[id].size());
     }
   }

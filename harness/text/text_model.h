@@ -17,6 +17,11 @@ struct Vocab {
   NameSet named;                    // what a template's text may name: the specials, and tokens added by hand
 };
 
+// What tok.types says of a token, by SentencePiece's numbers.
+struct TokenType {
+  enum : uint32_t { normal = 1, unknown, control, whole, unused, byte };
+};
+
 class TextModel {
  public:
   virtual ~TextModel() = default;
