@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::string_view kPasteBegin = "\033[200~", kPasteEnd = "\033[201~";
 constexpr int kSplitMs = 100;  // the bytes of one key come closer together
-constexpr int kPieceMs = 10;   // so do lines that are pasted, and nobody types as fast
 
 }  // namespace
 
@@ -72,7 +71,7 @@ bool Editor::lines_at_front() {
   const std::wstring_view before = line(false);
   if (!within_ && (before.empty() ? keys_[0] == '/' : before[0] == L'/')) return false;
   if (keys_.find_first_of("\r\n") == std::string::npos) return false;
-  while (!settled_) settled_ = !fill_within(kPieceMs);
+  while (!settled_) settled_ = !fill_within(kPasteMs);
   const size_t n = typed_lines(keys_);
   if (n == 0) return false;
   pasted_ = typed_wide(typed_newlines(std::string_view(keys_).substr(0, n)));

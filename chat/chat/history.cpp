@@ -6,10 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include "common/fd.h"
+#include "common/folders.h"
 #include "common/input.h"
 #include "common/signals.h"
 #include "kern/error.h"
@@ -71,16 +72,6 @@ std::vector<std::string_view> last_lines(std::string_view all, size_t most) {
   throw Error(fmt::format("the history is not kept: '{}': {}", path, std::strerror(error)));
 }
 
-struct Fd {
-  int fd = -1;
-  explicit Fd(int n) : fd(n) {}
-  ~Fd() {
-    if (fd >= 0) close(fd);
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-};
-
 // Waits a second at most: whoever holds it that long has been stopped, and a line is appended in one piece all the same.
 void lock(int fd) {
   for (int i = 0; i < kLockTries && flock(fd, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR); ++i)
@@ -105,11 +96,8 @@ void make_folder(const std::string& path) {
 }  // namespace
 
 std::optional<std::string> history_place() {
-  const char* state = std::getenv("XDG_STATE_HOME");
-  if (state && *state == '/') return fmt::format("{}/nybble/history", state);
-  const char* home = std::getenv("HOME");
-  if (home && *home == '/') return fmt::format("{}/.local/state/nybble/history", home);
-  return std::nullopt;
+  const std::optional<std::string> folder = xdg_folder("XDG_STATE_HOME", ".local/state");
+  return folder ? std::optional<std::string>(*folder + "/history") : std::nullopt;
 }
 
 bool history_takes(std::string_view entry) {
@@ -157,8 +145,7 @@ void History::add(std::string_view entry) const {
     }
     lines.erase(lines.begin());
     lines.push_back(line);
-    OutFile out(path_);
-    if (chmod(out.temporary().c_str(), 0600) != 0) fail(path_, errno);
+    OutFile out(path_);  // as private as the one it replaces
     const std::string text = fmt::format("{}\n", fmt::join(lines, "\n"));
     out.write(0, text.data(), text.size());
     out.commit();

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 #include "chat/load.h"
 #include "common/app.h"
+#include "kern/signal_mask.h"
 #include "model/look.h"
 
 namespace nyb {
@@ -33,23 +33,14 @@ class Watch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// Signals are for the main thread, which may be waiting at the prompt: the threads started here never take one. Faults are not
-// sent but met, by any thread: blocked, they would end the process past its handlers (a model file that shrinks is a SIGBUS).
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    for (const int fault : {SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&all, fault);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
+// Signals are for the main thread, which may be waiting at the prompt: the threads started under this never take one. Faults are
+// not sent but met, by any thread: blocked, they would end the process past its handlers (a model file that shrinks is a SIGBUS).
+sigset_t all_but_faults() {
+  sigset_t all;
+  sigfillset(&all);
+  for (const int fault : {SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP}) sigdelset(&all, fault);
+  return all;
+}
 
 }  // namespace
 
@@ -86,7 +77,7 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   e.kv = o.kv;
   e.chunk = std::min(o.chunk, e.ctx);
   e.cancel = &interrupt_flag();
-  const SignalsBlocked blocked;
+  const SignalsBlocked blocked(all_but_faults());
   r.pool = std::make_unique<Pool>(r.threads.count);
   r.engine = std::make_unique<Engine>(*r.model, *r.kern.table, *r.pool, e);
   r.load.engine = watch.lap();

@@ -2,18 +2,11 @@
 #include "chat/typed.h"
 #include <algorithm>
 #include <cwchar>
+#include "kern/utf8_point.h"
 #include "text/utf8.h"
 
 namespace nyb {
 namespace {
-
-wchar_t decode(std::string_view s) {
-  const auto at = [&](size_t i) { return static_cast<wchar_t>(static_cast<unsigned char>(s[i])); };
-  if (s.size() == 1) return at(0);
-  wchar_t c = at(0) & (0x7f >> s.size());
-  for (size_t i = 1; i < s.size(); ++i) c = (c << 6) | (at(i) & 0x3f);
-  return c;
-}
 
 wchar_t byte_of(char c) { return kByte + static_cast<unsigned char>(c); }
 
@@ -22,12 +15,10 @@ bool key_like(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t
 }  // namespace
 
 size_t typed_front(std::string_view bytes, wchar_t& c) {
-  const auto lead = static_cast<unsigned char>(bytes[0]);
-  const size_t want = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  const std::string_view s = bytes.substr(0, want);
-  if (s.size() == want && utf8_valid(s)) {
-    c = decode(s);
-    if (c < 0x80 || c >= 0xa0) return want;
+  const Utf8Point p = utf8_point(bytes);
+  if (p.bytes != 0) {
+    c = static_cast<wchar_t>(p.code);
+    if (c < 0x80 || c >= 0xa0) return p.bytes;
   } else if (utf8_is_beginning(bytes)) {
     return 0;
   }

@@ -1,4 +1,4 @@
-// folders.cpp - the XDG base directories (specification 0.8): a relative path in a variable counts as none.
+// folders.cpp - names from the environment.
 #include "common/folders.h"
 #include <fmt/format.h>
 #include <cstdlib>
@@ -8,15 +8,18 @@
 namespace nyb {
 namespace fs = std::filesystem;
 
+std::optional<std::string> xdg_folder(const char* variable, const char* below_home) {
+  const char* given = std::getenv(variable);
+  if (given && *given == '/') return fmt::format("{}/nybble", given);
+  const char* home = std::getenv("HOME");
+  if (home && *home == '/') return fmt::format("{}/{}/nybble", home, below_home);
+  return std::nullopt;
+}
+
 std::string cache_folder(const std::string& below) {
-  const auto absolute = [](const char* name) {
-    const char* v = std::getenv(name);
-    return v && *v == '/' ? fs::path(v) : fs::path();
-  };
-  fs::path folder = absolute("XDG_CACHE_HOME");
-  if (const fs::path home = absolute("HOME"); folder.empty() && !home.empty()) folder = home / ".cache";
-  if (folder.empty()) throw Error("there is no folder to keep files in: set HOME or XDG_CACHE_HOME");
-  folder /= "nybble";
+  const std::optional<std::string> place = xdg_folder("XDG_CACHE_HOME", ".cache");
+  if (!place) throw Error("there is no folder to keep files in: set HOME or XDG_CACHE_HOME");
+  fs::path folder = *place;
   if (!below.empty()) folder /= below;
   std::error_code ec;
   fs::create_directories(folder, ec);

@@ -6,18 +6,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 #include "common/app.h"
+#include "common/fd.h"
+#include "kern/signal_mask.h"
 
 namespace nyb {
 namespace {
 
 constexpr size_t kMost = size_t{1} << 30;
 constexpr size_t kPart = 65536;  // read at once; on the heap, since a stack may be that small
-constexpr int kPasteMs = 10;     // lines of a paste arrive closer together than anybody types
 
 std::string read_fd(int fd, const std::string& name) {
   std::string all;
@@ -35,36 +35,23 @@ std::string read_fd(int fd, const std::string& name) {
   }
 }
 
-struct Fd {
-  int fd;
-  ~Fd() {
-    if (fd >= 0) close(fd);
-  }
-};
-
 }  // namespace
 
 bool wait_readable(int fd, int timeout_ms, bool (*woken)()) {
-  sigset_t block, before;
-  sigemptyset(&block);
-  for (const int sig : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH}) sigaddset(&block, sig);
-  pthread_sigmask(SIG_BLOCK, &block, &before);
-  bool ready = false;
+  const SignalsBlocked blocked(signal_set({SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGWINCH}));
   while (!woken()) {
     pollfd p{fd, POLLIN, 0};
     const timespec limit{timeout_ms / 1000, (timeout_ms % 1000) * 1000000L};
-    const int n = ppoll(&p, 1, timeout_ms < 0 ? nullptr : &limit, &before);
+    const int n = ppoll(&p, 1, timeout_ms < 0 ? nullptr : &limit, &blocked.before());
     if (n < 0 && errno == EINTR) continue;
-    ready = n != 0;  // also for an error: read will tell
-    break;
+    return n != 0;  // also for an error: read will tell
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return ready;
+  return false;
 }
 
 std::string read_whole(const std::string& path) {
   const std::string name = fmt::format("'{}'", human_words(path));
-  const Fd f{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const Fd f(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (f.fd < 0 && errno == EINTR) throw Interrupted{};
   if (f.fd < 0) throw Error(fmt::format("cannot open {}: {}", name, std::strerror(errno)));
   struct stat st {};

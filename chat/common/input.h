@@ -8,6 +8,8 @@ namespace nyb {
 // Ctrl+C, SIGTERM or SIGHUP came (app.h).
 bool interrupted();
 
+constexpr int kPasteMs = 10;  // lines of a paste arrive closer together than anybody types
+
 // Waits until fd has something to read (or has ended). false: a signal came first, and made `woken` true. No signal is missed
 // between looking and sleeping. timeout_ms < 0: for ever; else false as well when the time is over.
 bool wait_readable(int fd, int timeout_ms = -1, bool (*woken)() = interrupted);

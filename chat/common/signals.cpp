@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include "common/app.h"
+#include "kern/signal_mask.h"
 #include "model/temporaries.h"
 
 namespace nyb {
@@ -79,12 +80,8 @@ void terminal_back() {
   if (!lent.exchange(false)) return;
   (void)fd_write(2, lent_undo);
   // From the background too, where the system would stop us for it.
-  sigset_t stop, before;
-  sigemptyset(&stop);
-  sigaddset(&stop, SIGTTOU);
-  pthread_sigmask(SIG_BLOCK, &stop, &before);
+  const SignalsBlocked blocked(signal_set({SIGTTOU}));
   while (tcsetattr(0, TCSANOW, &lent_before) != 0 && errno == EINTR) {}  // waits for nothing: the output may be stopped
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void fds_open() {

@@ -1,32 +1,10 @@
 // printable.cpp - escapes for what a terminal would obey.
 #include "kern/printable.h"
 
-#include <cstdint>
+#include "kern/utf8_point.h"
 
 namespace nyb {
 namespace {
-
-struct Point {
-  uint32_t code = 0;
-  size_t bytes = 0;  // 0: not UTF-8
-};
-
-// The character that `s` begins with; s is not empty.
-Point first_point(std::string_view s) {
-  const auto at = [&s](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(s[i])); };
-  const uint32_t lead = at(0);
-  if (lead < 0x80) return {lead, 1};
-  const size_t n = lead >= 0xf8 ? 0 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
-  if (n == 0 || s.size() < n) return {};
-  uint32_t code = lead & (0x7fu >> n);
-  for (size_t i = 1; i < n; i++) {
-    if ((at(i) & 0xc0) != 0x80) return {};
-    code = code << 6 | (at(i) & 0x3f);
-  }
-  constexpr uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return {};
-  return {code, n};
-}
 
 bool obeyed(uint32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0)  // C0, DEL, C1
@@ -56,7 +34,7 @@ void escape(std::string& out, std::string_view bytes) {
 std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const Point p = first_point(text);
+    const Utf8Point p = utf8_point(text);
     const size_t n = p.bytes ? p.bytes : 1;
     if (p.bytes == 0 || obeyed(p.code))
       escape(out, text.substr(0, n));

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <csignal>
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "kern/error.h"
+#include "kern/signal_mask.h"
 #include "model/look.h"
 #include "model/temporaries.h"
 #include "model/writer.h"
@@ -43,22 +43,6 @@ std::string folder_of(const std::string& path) {
   return d.empty() ? "." : d;
 }
 
-class SignalsHeld {
- public:
-  SignalsHeld() {
-    sigset_t some;
-    sigemptyset(&some);
-    for (const int sig : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&some, sig);
-    pthread_sigmask(SIG_BLOCK, &some, &before_);
-  }
-  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsHeld(const SignalsHeld&) = delete;
-  SignalsHeld& operator=(const SignalsHeld&) = delete;
-
- private:
-  sigset_t before_{};
-};
-
 }  // namespace
 
 void output_check(const std::string& path) {
@@ -78,7 +62,8 @@ OutFile::OutFile(const std::string& path, unsigned mode) {
   output_check(path);
   path_ = resolved(path);
   static std::atomic<unsigned> count{0};
-  const SignalsHeld held;  // a handler that ends the process finds the file remembered, or none
+  const SignalsBlocked held(
+      signal_set({SIGINT, SIGTERM, SIGHUP, SIGQUIT}));  // a handler that ends the process finds the file remembered, or none
   for (int tries = 0; fd_ < 0 && tries < 100; tries++) {
     temporary_ = fmt::format("{}/.nybble-{}-{}.tmp", folder_of(path_), getpid(), count++);
     fd_ = open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
