@@ -23,11 +23,8 @@ SweepModel shape_model(const std::string& name, TType type) {
   const std::string path = fmt::format("{}/{}-{}{}.mnm", folder, name, ttype_name(type), kept ? "" : fmt::format(".{}", getpid()));
   std::error_code ec;
   if (!kept || !std::filesystem::exists(path, ec)) {
-    Progress bar(fmt::format("making {} of random {} weights", human_bytes(bytes), ttype_name(type)), bytes, true);
-    random_model(path, *shape, type, type, [&](uint64_t done, uint64_t) {
-      if (interrupted()) throw Interrupted{};
-      bar.at(done);
-    });
+    random_model(path, *shape, type, type,
+                 progress_reporter(fmt::format("making {} of random {} weights", human_bytes(bytes), ttype_name(type)), true));
   }
   SweepModel m{name, eng_load(path)};
   if (!kept) unlink(path.c_str());  // the mapping stays

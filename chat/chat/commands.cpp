@@ -127,7 +127,7 @@ void stats(Session& s, const std::string&) {
       count += e->ids.size();
     }
   }
-  err_write(banner(s.runtime()) + load_line(s.runtime()) + "\n" + memory_line(memory_report(s.runtime())) + "\n");
+  err_write(banner(s.runtime()) + usage_lines(s.runtime()) + "\n");
   if (replies) note("last reply: " + stats_line(s.runtime(), s.last(), s.seed()));
   err_write(fmt::format("{} repl{}, {} tokens in them\n", replies, replies == 1 ? "y" : "ies", count));
 }

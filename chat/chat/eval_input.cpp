@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include "chat/npy.h"
 #include "chat/npy_ids.h"
 #include "common/app.h"
 #include "common/input.h"

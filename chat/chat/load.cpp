@@ -35,15 +35,7 @@ std::string huge_note(const Model& m) {
 std::unique_ptr<Model> load_model(const ChatOptions& o, const std::string& path) {
   if (o.load_mode == LoadMode::map) return eng_load(path);
   check_room(path);
-  std::unique_ptr<Model> m;
-  {
-    std::optional<Progress> bar;
-    m = eng_load(path, {.mode = o.load_mode, .progress = [&](uint64_t done, uint64_t total) {
-                          if (interrupted()) throw Interrupted{};
-                          if (!bar) bar.emplace("reading the model", total, !o.quiet);
-                          bar->at(done);
-                        }});
-  }
+  std::unique_ptr<Model> m = eng_load(path, {.mode = o.load_mode, .progress = progress_reporter("reading the model", !o.quiet)});
   if (!o.quiet) note(huge_note(*m));
   return m;
 }

@@ -28,6 +28,8 @@ std::string memory_line(const MemoryReport& m) {
       human_bytes(m.kv), human_bytes(m.working), human_bytes(m.engine), human_bytes(m.peak));
 }
 
+std::string usage_lines(const Runtime& r) { return load_line(r) + "\n" + memory_line(memory_report(r)); }
+
 std::string load_line(const Runtime& r) {
   const LoadTimes& t = r.load;
   const std::string model = r.model->load == LoadMode::huge ? fmt::format("reading the file {:.3f}, checking it {:.3f}",

@@ -18,6 +18,8 @@ MemoryReport memory_report(const Runtime& r);
 
 // One line, decimal units.
 std::string memory_line(const MemoryReport& m);
+// load_line and memory_line of now, a line each, without the last one's end.
+std::string usage_lines(const Runtime& r);
 // One line: how long loading took, and which part of it what.
 std::string load_line(const Runtime& r);
 

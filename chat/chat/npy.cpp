@@ -13,7 +13,7 @@ std::string header(uint64_t rows, uint64_t cols) {
   std::string dict = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, cols);
   dict.resize(128 - 10 - 1, ' ');
   dict += '\n';
-  std::string all = "\x93NUMPY";
+  std::string all(kNpyMagic);
   all += '\x01';
   all += '\x00';
   all += static_cast<char>(dict.size() & 0xff);

@@ -7,6 +7,9 @@
 
 namespace nyb {
 
+// Every .npy file begins so.
+inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
+
 // A .npy file, version 1.0, '<f4', C order, [rows][cols]; rows are counted as they come. The file appears with finish().
 class NpyOut {
  public:

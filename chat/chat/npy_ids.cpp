@@ -2,6 +2,7 @@
 #include "chat/npy_ids.h"
 #include <fmt/format.h>
 #include <optional>
+#include "chat/npy.h"
 #include "common/app.h"
 #include "common/options.h"
 #include "model/bytes.h"

@@ -7,9 +7,6 @@
 
 namespace nyb {
 
-// Every .npy file begins so.
-inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
-
 // The ids in `file`, the whole of a .npy file: one dimension, '<i4', '<i8', '<u2' or '<u4', each id in [0, vocab). Throws Error,
 // one sentence that begins with `name`, for all else: another version or type, Fortran order, a scalar or a matrix, a header that
 // is malformed, data that are too short or too long, an id outside the vocabulary (with its position).

@@ -44,7 +44,7 @@ int run(ChatOptions& o, const CpuFeatures& cpu) {
   Runtime r = runtime_open(o, cpu);
   if (!o.quiet) err_write(banner(r));
   const auto with_stats = [&](int code) {
-    if (o.stats) note(load_line(r) + "\n" + memory_line(memory_report(r)));
+    if (o.stats) note(usage_lines(r));
     return code;
   };
   if (o.verify) return with_stats(verify_run(r, cpu));

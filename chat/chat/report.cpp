@@ -23,6 +23,9 @@ double weights_gbs(const Runtime& r, const Reply& p) {
   return reply_rate(p) * static_cast<double>(bytes_per_token(*r.model)) / 1e9;
 }
 
+// The shortest decimal that gives the float back: 0.7, not 0.699999988079071.
+nlohmann::ordered_json shortest(float v) { return nlohmann::ordered_json::parse(fmt::format("{}", v)); }
+
 // {"id": 5, "text": " a", "bytes": [32, 97], "logprob": -0.25}; null where the logit was not finite, for JSON has no infinity.
 nlohmann::ordered_json token_json(const Runtime& r, const LogProb& p) {
   nlohmann::ordered_json j;
@@ -113,13 +116,12 @@ std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& p, u
   j["fingerprint"] = p.fingerprint_hex;
   json_describe(j, r);
   j["seed"] = seed;
-  // floats as the shortest decimal that gives them back: 0.7, not 0.699999988079071
   const SampParams& samp = o.set.samp;
-  j["temp"] = nlohmann::json::parse(fmt::format("{}", samp.temp));
-  j["top_p"] = nlohmann::json::parse(fmt::format("{}", samp.top_p));
+  j["temp"] = shortest(samp.temp);
+  j["top_p"] = shortest(samp.top_p);
   j["top_k"] = samp.top_k;
-  j["min_p"] = nlohmann::json::parse(fmt::format("{}", samp.min_p));
-  j["repeat_penalty"] = nlohmann::json::parse(fmt::format("{}", samp.repeat_penalty));
+  j["min_p"] = shortest(samp.min_p);
+  j["repeat_penalty"] = shortest(samp.repeat_penalty);
   j["repeat_last_n"] = samp.repeat_last_n;
   if (p.stop == Stop::text) j["stop_text"] = p.stop_text;
   if (o.logprobs) j["logprobs"] = logprobs_json(r, p);

@@ -116,7 +116,7 @@ void Session::tell() {
   if (replier_.odd_logits() && !odd_said_) note("(some of the model's logits are not finite; they are left out)");
   odd_said_ = replier_.odd_logits();
   if (!o_.quiet || o_.stats) note(stats_line(r_, last_, seed_));
-  if (o_.stats) note(load_line(r_) + "\n" + memory_line(memory_report(r_)));
+  if (o_.stats) note(usage_lines(r_));
   if (o_.fingerprint) err_write(fingerprint_line(r_, last_.fingerprint_hex));
 }
 

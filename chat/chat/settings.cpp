@@ -105,11 +105,10 @@ const Setting* setting_find(std::string_view name) {
 void setting_options(CLI::App& app, Settings& s) {
   for (const Setting& setting : setting_list()) {
     const std::string option = "--" + setting.name;
-    CLI::Option* o = opt_text(
-        app, option, [&s, &setting, option](const std::string& text) { setting.set(s, option, text); }, setting.help);
+    const auto set = [&s, &setting, option](const std::string& text) { setting.set(s, option, text); };
+    CLI::Option* o = setting.many ? opt_each(app, option, set, setting.help) : opt_text(app, option, set, setting.help);
     o->type_name(setting.value)->group("Sampling");
     if (const std::string preset = setting.get(s); !preset.empty()) o->default_str(preset);
-    if (setting.many) o->trigger_on_parse()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }
 }
 

@@ -72,6 +72,10 @@ class Progress {
   std::chrono::steady_clock::time_point drawn_;  // last; before that, when the work began
 };
 
+// For work that reports how far it is: draws a Progress from its first report on until the function goes, and throws Interrupted
+// once interrupted() is set.
+std::function<void(uint64_t done, uint64_t total)> progress_reporter(std::string what, bool enabled);
+
 std::string human_bytes(uint64_t n);             // "4.9 MB": decimal units, named as such
 std::string human_count(uint64_t n);             // "4.95M"
 std::string human_words(std::string_view text);  // printable(): one line, nothing that a terminal obeys

@@ -19,32 +19,19 @@ std::optional<uint64_t> parse_whole(std::string_view text, uint64_t high) {
   return v;
 }
 
-namespace {
-
-void set_checked(const std::function<void(const std::string&)>& set, const std::string& s) {
-  try {
-    set(s);
-  } catch (const Error& e) { throw CLI::ValidationError(e.what()); }
-}
-
-}  // namespace
-
 CLI::Option* opt_text(CLI::App& app, const std::string& name, const std::function<void(const std::string&)>& set,
                       const std::string& help) {
-  return app.add_option_function<std::string>(
-      name, [set](const std::string& s) { set_checked(set, s); }, help);
+  const auto checked = [set](const std::string& s) {
+    try {
+      set(s);
+    } catch (const Error& e) { throw CLI::ValidationError(e.what()); }
+  };
+  return app.add_option_function<std::string>(name, checked, help);
 }
 
 CLI::Option* opt_each(CLI::App& app, const std::string& name, const std::function<void(const std::string&)>& set,
                       const std::string& help) {
-  return app
-      .add_option_function<std::vector<std::string>>(
-          name,
-          [set](const std::vector<std::string>& all) {
-            for (const std::string& s : all) set_checked(set, s);
-          },
-          help)
-      ->allow_extra_args(false);  // one value each time
+  return opt_text(app, name, set, help)->trigger_on_parse()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
 float read_float(std::string_view name, const std::string& text, float low, float high) {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
 #include "common/app.h"
 
 namespace nyb {
@@ -35,6 +38,14 @@ void Progress::at(uint64_t done) {
   drawn_ = now;
   const int filled = static_cast<int>(part * kWidth);
   err_write(fmt::format("\r{} [{:#<{}}{:.<{}}] {:3}%\033[K", what_, "", filled, "", kWidth - filled, percent));
+}
+
+std::function<void(uint64_t, uint64_t)> progress_reporter(std::string what, bool enabled) {
+  return [what = std::move(what), enabled, bar = std::make_shared<std::optional<Progress>>()](uint64_t done, uint64_t total) {
+    if (interrupted()) throw Interrupted{};
+    if (!*bar) bar->emplace(what, total, enabled);
+    (*bar)->at(done);
+  };
 }
 
 }  // namespace nyb

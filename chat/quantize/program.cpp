@@ -71,16 +71,9 @@ int run(const Options& o) {
   c.type = type_of(o.type);
   c.head = type_of(o.head.empty() ? o.type : o.head);
   c.fit = o.fit;
-  ConvertReport report;
-  {
-    std::optional<Progress> bar;
-    c.progress = [&bar, &o](uint64_t done, uint64_t total) {
-      if (interrupted()) throw Interrupted{};
-      if (!bar) bar.emplace("converting", total, !o.quiet);
-      bar->at(done);
-    };
-    report = convert(src, o.out, c);
-  }
+  c.progress = progress_reporter("converting", !o.quiet);
+  ConvertReport report = convert(src, o.out, c);
+  c.progress = nullptr;  // takes the bar away
   if (const std::string n = template_note(src.meta); !n.empty()) report.notes.push_back(n);
   for (const std::string& n : report.notes) say(n);
   if (!o.quiet) out_write(report_table(report, human_words(o.out)));
