@@ -63,26 +63,26 @@ std::string record_text(const Record& r) {
 Record record_read(const std::string& path) {
   const std::string text = read_whole(path);
   const std::string where = fmt::format("'{}' is not a saved conversation", path);
-  // any member may come first in a file that was edited, but what is no JSON object is something else
   const nlohmann::json j = json_strict({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, where, 8);
-  const RecordReader o(j, where);
-  if (const uint64_t v = o.whole("nybble_conversation"); v != kVersion)
+  const JsonView o(j, where + ":");
+  if (const uint64_t v = record_whole(o.get("nybble_conversation")); v != kVersion)
     throw Error(fmt::format("'{}' is a saved conversation of version {}; this program reads version {}", path, v, kVersion));
   Record r;
-  r.model = o.text("model");
-  if (r.model.find('\0') != std::string::npos) o.fail("model", "the name of a file");
-  r.name = o.text("name");
-  r.checksum = o.hex("checksum");
+  r.model = record_text_of(o.get("model"));
+  if (r.model.find('\0') != std::string::npos) o.get("model").fail("is no name of a file");
+  r.name = record_text_of(o.get("name"));
+  r.checksum = record_hex(o.get("checksum"));
   try {
-    r.kv = kv_parse(o.text("kv"));
+    r.kv = kv_parse(o.get("kv").string());
   } catch (const Error& e) { throw Error(fmt::format("{}: {}", where, e.what())); }
-  r.ctx = static_cast<uint32_t>(o.whole("ctx", UINT32_MAX));
-  if (r.ctx == 0) o.fail("ctx", "a context of at least 1");
-  r.raw = o.flag("raw");
-  r.kernel = o.text("kernel");
-  r.threads = static_cast<uint32_t>(o.whole("threads", UINT32_MAX));
-  size_t number = 0;
-  for (const nlohmann::json& e : o.list("events")) r.events.push_back(event_read(e, fmt::format("{}: event {}", where, ++number)));
+  r.ctx = static_cast<uint32_t>(record_whole(o.get("ctx"), UINT32_MAX));
+  if (r.ctx == 0) o.get("ctx").fail("is 0");
+  r.raw = o.get("raw").boolean();
+  r.kernel = record_text_of(o.get("kernel"));
+  r.threads = static_cast<uint32_t>(record_whole(o.get("threads"), UINT32_MAX));
+  const JsonView events = o.get("events");
+  events.need_array();
+  for (size_t i = 0; i < events.size(); ++i) r.events.push_back(event_read(events.at(i)));
   r.changed = !is_untouched(text);
   return r;
 }

@@ -37,20 +37,31 @@ json settings_json(const Settings& s) {
   return j;
 }
 
-Settings settings_read(const RecordReader& o, const std::string& where) {
+template <class T>
+std::vector<T> numbers(const JsonView& v, uint64_t most) {
+  v.need_array();
+  std::vector<T> all;
+  for (size_t i = 0; i < v.size(); ++i) all.push_back(static_cast<T>(record_whole(v.at(i), most)));
+  return all;
+}
+
+Settings settings_read(const JsonView& v) {
   Settings s;
-  for (const auto& [name, value] : o.object("settings").items()) {
+  const JsonView settings = v.get("settings");
+  settings.need_object();
+  for (const auto& [name, value] : settings.value().items()) {
     const Setting* setting = setting_find(name);
     if (!setting || !value.is_string())
-      throw Error(fmt::format("{}: '{}' is no setting of this program, or its value is no text", where, human_words(name)));
+      settings.fail(fmt::format("has '{}', which is no setting of this program, or whose value is no text", name));
     try {
       setting->set(s, name, value);
-    } catch (const Error& e) { throw Error(fmt::format("{}: {}", where, e.what())); }
+    } catch (const Error& e) { settings.fail(fmt::format("is wrong: {}", e.what())); }
   }
-  for (const nlohmann::json& t : o.list("stop")) {
-    const nlohmann::json wrapped = {{"stop", t}};
-    s.stops.push_back(RecordReader(wrapped, where).text("stop"));
-    if (s.stops.back().empty()) o.fail("stop", "texts that are not empty");
+  const JsonView stop = v.get("stop");
+  stop.need_array();
+  for (size_t i = 0; i < stop.size(); ++i) {
+    s.stops.push_back(record_text_of(stop.at(i)));
+    if (s.stops.back().empty()) stop.at(i).fail("is empty");
   }
   return s;
 }
@@ -73,21 +84,19 @@ json message_json(const Event& e) {
   return j;
 }
 
-void message_read(const RecordReader& o, const std::string& where, Event& e) {
-  e.settings = settings_read(o, where);
-  const std::vector<uint64_t> rng = o.hexes("rng");
-  if (rng.size() != e.rng.size()) o.fail("rng", "64 digits");
+void message_read(const JsonView& v, Event& e) {
+  e.settings = settings_read(v);
+  const std::vector<uint64_t> rng = record_hexes(v.get("rng"));
+  if (rng.size() != e.rng.size()) v.get("rng").fail("has not 64 digits");
   std::copy(rng.begin(), rng.end(), e.rng.begin());
-  const std::string ended = o.text("ended");
+  const std::string& ended = v.get("ended").string();
   const auto* stop = std::find_if(std::begin(kStops), std::end(kStops), [&](Stop s) { return stop_name(s) == ended; });
-  if (stop == std::end(kStops)) o.fail("ended", "a known end of a reply");
+  if (stop == std::end(kStops)) v.get("ended").fail(fmt::format("is '{}', which is no end of a reply", ended));
   e.stop = *stop;
-  e.rereads = o.numbers<uint32_t>("rereads", UINT32_MAX);
-  e.fingerprint = o.text("fingerprint");
-  e.rows = o.hexes("rows");
-  if (e.rows.size() != e.ids.size()) o.fail("rows", "a hash for each of \"ids\"");
-  for (const uint32_t n : e.rereads)
-    if (n > e.ids.size()) o.fail("rereads", "numbers of ids");
+  e.rereads = numbers<uint32_t>(v.get("rereads"), e.ids.size());
+  e.fingerprint = v.get("fingerprint").string();
+  e.rows = record_hexes(v.get("rows"));
+  if (e.rows.size() != e.ids.size()) v.get("rows").fail(fmt::format("has {} hashes for {} ids", e.rows.size(), e.ids.size()));
 }
 
 }  // namespace
@@ -117,105 +126,57 @@ json event_json(const Event& e) {
   return j;
 }
 
-Event event_read(const nlohmann::json& j, const std::string& where) {
-  const RecordReader o(j, where);
-  const std::string name = o.text("do");
+Event event_read(const JsonView& v) {
+  const std::string& name = v.get("do").string();
   const auto* kind = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const KindName& k) { return name == k.name; });
-  if (kind == std::end(kKinds)) o.fail("do", "system, message, given or undo");
+  if (kind == std::end(kKinds)) v.get("do").fail(fmt::format("is '{}', not system, message, given or undo", name));
   Event e;
   e.kind = kind->kind;
   if (e.kind == Event::Kind::undo) return e;
-  if (e.kind == Event::Kind::message && o.has("prompt")) {
-    e.prompt = o.numbers<int32_t>("prompt", INT32_MAX);
-    if (e.prompt.empty()) o.fail("prompt", "at least one id");
+  if (const auto prompt = e.kind == Event::Kind::message ? v.find("prompt") : std::nullopt) {
+    e.prompt = numbers<int32_t>(*prompt, INT32_MAX);
+    if (e.prompt.empty()) prompt->fail("is empty");
   } else {
-    e.text = o.text("text");
+    e.text = record_text_of(v.get("text"));
   }
   if (e.kind == Event::Kind::system) return e;
-  e.reply = o.text("reply");
-  e.ids = o.numbers<int32_t>("ids", INT32_MAX);
-  if (e.kind == Event::Kind::message) message_read(o, where, e);
+  e.reply = record_text_of(v.get("reply"));
+  e.ids = numbers<int32_t>(v.get("ids"), INT32_MAX);
+  if (e.kind == Event::Kind::message) message_read(v, e);
   return e;
 }
 
-RecordReader::RecordReader(const nlohmann::json& object, std::string where) : o_(object), where_(std::move(where)) {
-  if (!o_.is_object()) throw Error(where_ + ": a JSON object is wanted");
-}
-
-void RecordReader::fail(const char* key, std::string_view wanted) const {
-  throw Error(fmt::format("{}: \"{}\" {}", where_, key, has(key) ? fmt::format("has to be {}", wanted) : "is missing"));
-}
-
-const nlohmann::json& RecordReader::at(const char* key, std::string_view wanted) const {
-  const auto it = o_.find(key);
-  if (it == o_.end()) fail(key, wanted);
-  return *it;
-}
-
-std::string RecordReader::text(const char* key) const {
-  const nlohmann::json& v = at(key, "text");
-  if (v.is_string()) return v;
-  if (!v.is_object() || v.size() != 1 || !v.contains("hex") || !v["hex"].is_string()) fail(key, "text");
-  const std::string& hex = v["hex"].get_ref<const std::string&>();
+std::string record_text_of(const JsonView& v) {
+  if (!v.value().is_object()) return v.string();
+  const std::string& hex = v.get("hex").string();
   std::string bytes;
   for (size_t i = 0; i < hex.size(); i += 2) {
     const std::optional<uint64_t> b = from_hex(std::string_view(hex).substr(i, 2));
-    if (!b || hex.size() % 2) fail(key, "text, or bytes of two digits each");
+    if (!b || hex.size() % 2) v.fail("has a \"hex\" that is not two digits for each byte");
     bytes += static_cast<char>(*b);
   }
   return bytes;
 }
 
-uint64_t RecordReader::whole(const char* key, uint64_t most) const {
-  const nlohmann::json& v = at(key, "a whole number");
-  if (!v.is_number_unsigned() || v.get<uint64_t>() > most) fail(key, fmt::format("a whole number up to {}", most));
-  return v;
+uint64_t record_whole(const JsonView& v, uint64_t most) {
+  if (!v.value().is_number_unsigned() || v.value().get<uint64_t>() > most) v.fail(fmt::format("is no whole number up to {}", most));
+  return v.value().get<uint64_t>();
 }
 
-bool RecordReader::flag(const char* key) const {
-  const nlohmann::json& v = at(key, "true or false");
-  if (!v.is_boolean()) fail(key, "true or false");
-  return v;
-}
-
-const nlohmann::json& RecordReader::list(const char* key) const {
-  const nlohmann::json& v = at(key, "a list");
-  if (!v.is_array()) fail(key, "a list");
-  return v;
-}
-
-const nlohmann::json& RecordReader::object(const char* key) const {
-  const nlohmann::json& v = at(key, "an object");
-  if (!v.is_object()) fail(key, "an object");
-  return v;
-}
-
-template <class T>
-std::vector<T> RecordReader::numbers(const char* key, uint64_t most) const {
-  std::vector<T> all;
-  for (const nlohmann::json& v : list(key)) {
-    if (!v.is_number_unsigned() || v.get<uint64_t>() > most) fail(key, fmt::format("a list of whole numbers up to {}", most));
-    all.push_back(v.get<T>());
-  }
-  return all;
-}
-
-std::vector<uint64_t> RecordReader::hexes(const char* key) const {
-  const nlohmann::json& v = at(key, "text");
-  if (!v.is_string()) fail(key, "hashes of 16 digits each");
-  const std::string_view all = v.get_ref<const std::string&>();
+std::vector<uint64_t> record_hexes(const JsonView& v) {
+  const std::string_view all = v.string();
   std::vector<uint64_t> out;
   for (size_t i = 0; i < all.size(); i += kDigits) {
     const std::optional<uint64_t> one = from_hex(all.substr(i, kDigits));
-    if (!one || all.size() % kDigits) fail(key, "hashes of 16 digits each");
+    if (!one || all.size() % kDigits) v.fail("has no hashes of 16 digits each");
     out.push_back(*one);
   }
   return out;
 }
 
-uint64_t RecordReader::hex(const char* key) const {
-  const std::vector<uint64_t> all = hexes(key);
-  if (all.size() != 1) fail(key, "16 digits");
+uint64_t record_hex(const JsonView& v) {
+  const std::vector<uint64_t> all = record_hexes(v);
+  if (all.size() != 1) v.fail("has not 16 digits");
   return all[0];
 }
 
