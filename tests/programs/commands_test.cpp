@@ -4,36 +4,14 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include "programs.h"
 #include "support/data.h"
+#include "support/text.h"
 
 namespace nyb::test {
 namespace {
 
 using nlohmann::json;
-
-struct Lines {
-  std::vector<json> replies;
-  std::string err;
-};
-
-Lines talk(const std::string& in, Args args = {"--temp", "0"}) {
-  args.insert(args.end(), {"--json", "--quiet"});
-  const Ran r = chat(args, {.in = in});
-  EXPECT_EQ(r.code, 0) << r.err;
-  Lines all;
-  all.err = r.err;
-  std::istringstream lines(r.out);
-  for (std::string line; std::getline(lines, line);) all.replies.push_back(json::parse(line, nullptr, false));
-  return all;
-}
-
-size_t count_of(const std::string& text, const std::string& what) {
-  size_t n = 0;
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
-  return n;
-}
 
 TEST(Commands, HelpNamesEach) {
   const std::string err = talk("/help\n").err;
@@ -43,28 +21,28 @@ TEST(Commands, HelpNamesEach) {
 
 TEST(Commands, UnknownOnesAreSaidAndNotSent) {
   for (const char* line : {"/hepl\n", "/\n", "//\n", "/SAVE x\n", "/etc/passwd\n"}) {
-    const Lines l = talk(line);
+    const Spoken l = talk(line);
     EXPECT_TRUE(l.replies.empty()) << line;
     EXPECT_NE(l.err.find("unknown command"), std::string::npos) << line;
   }
 }
 
 TEST(Commands, UndoTakesTheLastTurnBack) {
-  const Lines with = talk("hello\nWhat is int4?\n/undo\nTell me a story\n"), without = talk("hello\nTell me a story\n");
+  const Spoken with = talk("hello\nWhat is int4?\n/undo\nTell me a story\n"), without = talk("hello\nTell me a story\n");
   ASSERT_EQ(with.replies.size(), 3u);
   EXPECT_EQ(with.replies[2]["ids"], without.replies[1]["ids"]);
   EXPECT_EQ(with.replies[2]["fingerprint"], without.replies[1]["fingerprint"]);
   EXPECT_NE(with.err.find("(taken back: What is int4?)"), std::string::npos) << with.err;
-  const Lines all = talk("hello\n/undo\n/undo\n/undo\nhello\n");
+  const Spoken all = talk("hello\n/undo\n/undo\n/undo\nhello\n");
   EXPECT_EQ(all.replies[0]["fingerprint"], all.replies[1]["fingerprint"]);
   EXPECT_EQ(count_of(all.err, "there is no message to take back"), 2u);
 }
 
 TEST(Commands, RegenAnswersTheSameMessageAgain) {
-  const Lines greedy = talk("hello\nTell me a story\n/regen\n/undo\nWhat is int4?\n");
+  const Spoken greedy = talk("hello\nTell me a story\n/regen\n/undo\nWhat is int4?\n");
   EXPECT_EQ(greedy.replies[1]["fingerprint"], greedy.replies[2]["fingerprint"]);
   EXPECT_EQ(greedy.replies[3]["fingerprint"], talk("hello\nWhat is int4?\n").replies[1]["fingerprint"]) << "it stands once";
-  const Lines drawn = talk("Tell me a story\n/regen\n", {"--temp", "2", "--seed", "6"});
+  const Spoken drawn = talk("Tell me a story\n/regen\n", {"--temp", "2", "--seed", "6"});
   EXPECT_NE(drawn.replies[0]["ids"], drawn.replies[1]["ids"]) << "other numbers are drawn";
   const Ran none = chat({"--quiet"}, {.in = "/regen\n"});
   EXPECT_EQ(none.code, 1);
@@ -74,7 +52,7 @@ TEST(Commands, RegenAnswersTheSameMessageAgain) {
 TEST(Commands, ReadSendsAFileAsOneMessage) {
   const std::string path = (tmp_dir() / "a message.txt").string();
   std::ofstream(path) << "What is\nint4?\n";
-  const Lines l = talk("/read " + path + "\n");
+  const Spoken l = talk("/read " + path + "\n");
   EXPECT_EQ(l.replies.at(0)["fingerprint"], [&] {
     const Ran r = chat({"-f", path, "--temp", "0", "--json", "--quiet"});
     return json::parse(r.out)["fingerprint"];
@@ -84,28 +62,28 @@ TEST(Commands, ReadSendsAFileAsOneMessage) {
 }
 
 TEST(Commands, TokensAreThoseOfTheText) {
-  const Lines l = talk("/tokens Hello <|end|>\n/tokens\n");
+  const Spoken l = talk("/tokens Hello <|end|>\n/tokens\n");
   EXPECT_NE(l.err.find("(0 tokens)"), std::string::npos) << l.err;
   EXPECT_EQ(count_of(l.err, "<|end|>"), 0u) << "text of a special token is plain text: " << l.err;
   EXPECT_TRUE(l.replies.empty());
 }
 
 TEST(Commands, ShowTellsWhatIsSet) {
-  const Lines l = talk("/set top-k 12\n/system Be brief.\nhello\n/show\n", {"--temp", "0.25", "--seed", "99"});
+  const Spoken l = talk("/set top-k 12\n/system Be brief.\nhello\n/show\n", {"--temp", "0.25", "--seed", "99"});
   for (const char* text :
        {"top-k           12", "temp            0.25", "seed            99", "system          Be brief.", "1 turn\n"})
     EXPECT_NE(l.err.find(text), std::string::npos) << text << " in\n" << l.err;
 }
 
 TEST(Commands, SetSeedBeginsTheNumbersAgain) {
-  const Lines l = talk("Tell me a story\n/reset\n/set seed 6\nTell me a story\n", {"--temp", "2", "--seed", "6"});
+  const Spoken l = talk("Tell me a story\n/reset\n/set seed 6\nTell me a story\n", {"--temp", "2", "--seed", "6"});
   EXPECT_EQ(l.replies.at(0)["ids"], l.replies.at(1)["ids"]);
 }
 
 TEST(Commands, BlanksAfterTheWordDoNotMatter) {
   const std::string path = (tmp_dir() / "blanks.txt").string();
   std::ofstream(path) << "hello\n";
-  const Lines l = talk("/set  top-k   12\n/read   " + path + "\n/tokens  a\n");
+  const Spoken l = talk("/set  top-k   12\n/read   " + path + "\n/tokens  a\n");
   EXPECT_NE(l.err.find("(top-k: 12)"), std::string::npos) << l.err;
   EXPECT_EQ(l.replies.size(), 1u);
   EXPECT_NE(l.err.find("\" a\""), std::string::npos) << "those of a text are its own: " << l.err;

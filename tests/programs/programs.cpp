@@ -1,5 +1,6 @@
 #include "programs.h"
 #include <gtest/gtest.h>
+#include <sstream>
 #include "model/model.h"
 #include "model/writer.h"
 #include "support/data.h"
@@ -13,6 +14,16 @@ Ran chat(const Args& args, const RunOptions& o) {
   Args all{program("chat")};
   all.insert(all.end(), args.begin(), args.end());
   return run(all, o);
+}
+
+Spoken talk(const std::string& in, Args args) {
+  args.insert(args.end(), {"--json", "--quiet"});
+  const Ran r = chat(args, {.in = in});
+  EXPECT_EQ(r.code, 0) << r.err;
+  Spoken all{{}, r.err};
+  std::istringstream lines(r.out);
+  for (std::string line; std::getline(lines, line);) all.replies.push_back(nlohmann::json::parse(line, nullptr, false));
+  return all;
 }
 
 std::string pocket_with(const std::string& name, const std::function<bool(std::string_view, MetaValue&)>& edit) {

@@ -1,8 +1,10 @@
 // programs.h - the built programs, and model files made for their tests.
 #pragma once
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 #include "model/meta.h"
 #include "process.h"
 
@@ -13,6 +15,13 @@ std::string pocket_model();                    // the built-in model
 
 // chat with these arguments; stdin is empty unless o says otherwise.
 Ran chat(const Args& args, const RunOptions& o = {});
+
+// What a conversation with these lines piped in gives: the JSON of each reply, and stderr.
+struct Spoken {
+  std::vector<nlohmann::json> replies;
+  std::string err;
+};
+Spoken talk(const std::string& in, Args args = {"--temp", "0"});
 
 // Pocket's weights under changed metadata: `edit` may change a value, and says whether the key stays. Returns the path of a
 // file of this test process.

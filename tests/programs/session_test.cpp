@@ -2,9 +2,9 @@
 #include "chat/session.h"
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include "programs.h"
 #include "support/data.h"
+#include "support/text.h"
 
 namespace nyb::test {
 namespace {
@@ -57,23 +57,19 @@ TEST(Session, AfterAnErrorTheDroppedTurnsAreBack) {
 TEST(Session, ReadingAgainIsCountedApart) {
   std::string in;
   for (int i = 0; i < 8; ++i) in += "Tell me a story\n";
-  const Ran r = chat({"--seed", "5", "--ctx", "128", "--json", "--quiet"}, {.in = in});
-  ASSERT_EQ(r.code, 0) << r.err;
-  std::istringstream lines(r.out);
   uint32_t before = 0;  // positions that the cache held
   int again = 0, kept = 0;
-  for (std::string line; std::getline(lines, line);) {
-    const json j = json::parse(line);
+  for (const json& j : talk(in, {"--seed", "5", "--ctx", "128"}).replies) {
     const auto prompt = j["prompt_tokens"].get<uint32_t>(), cached = j["cached_tokens"].get<uint32_t>();
     const auto reread = j["reread_tokens"].get<uint32_t>();
     EXPECT_LT(cached, prompt);
     EXPECT_LE(cached, before);
     if (prompt > before) {  // nothing had to go for it: all that was cached serves
-      EXPECT_EQ(cached, before) << line;
+      EXPECT_EQ(cached, before) << j;
       kept += reread != 0 && before != 0;
     }
     again += reread != 0;
-    EXPECT_EQ(reread != 0, j["reread_seconds"].get<double>() > 0) << line;
+    EXPECT_EQ(reread != 0, j["reread_seconds"].get<double>() > 0) << j;
     EXPECT_GE(j["reply_seconds"].get<double>(), 0);
     before = j["context_used"].get<uint32_t>();
   }
@@ -86,11 +82,7 @@ TEST(Session, LettersOfAnotherUnicodeAreSaidOnce) {
     if (k == key::tok_unicode) v = std::string("3.2");
     return true;
   });
-  const auto said = [](const Ran& r) {
-    size_t n = 0;
-    for (size_t at = r.err.find("Unicode 3.2"); at != std::string::npos; at = r.err.find("Unicode 3.2", at + 1)) ++n;
-    return n;
-  };
+  const auto said = [](const Ran& r) { return count_of(r.err, "Unicode 3.2"); };
   EXPECT_EQ(said(chat({path, "--max", "1"}, {.in = "hello\nhello\n"})), 1u);
   EXPECT_EQ(said(chat({path, "--max", "1", "--quiet"}, {.in = "hello\n"})), 0u);
   EXPECT_EQ(chat({"--max", "1"}, {.in = "hello\n"}).err.find("Unicode"), std::string::npos) << "the same letters are no news";

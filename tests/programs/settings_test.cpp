@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include "programs.h"
 #include "text/utf8.h"
 
@@ -17,17 +16,6 @@ json reply(Args args) {
   const Ran r = chat(args);
   EXPECT_EQ(r.code, 0) << r.err;
   return json::parse(r.out, nullptr, false);
-}
-
-// The replies to several lines of input.
-std::vector<json> replies(Args args, const std::string& in) {
-  args.insert(args.end(), {"--json", "--quiet"});
-  const Ran r = chat(args, {.in = in});
-  EXPECT_EQ(r.code, 0) << r.err;
-  std::vector<json> all;
-  std::istringstream lines(r.out);
-  for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line, nullptr, false));
-  return all;
 }
 
 const std::string kStory = "Tell me a story";
@@ -50,7 +38,7 @@ TEST(Settings, EachIsAnOptionAndANameOfSet) {
   }
   in += kStory + "\n";
   given.insert(given.end(), {"-p", kStory});
-  const json by_option = reply(given), by_set = replies({"--seed", "1"}, in).at(0);
+  const json by_option = reply(given), by_set = talk(in, {"--seed", "1"}).replies.at(0);
   for (const char* key :
        {"ids", "text", "fingerprint", "seed", "temp", "top_p", "top_k", "min_p", "repeat_penalty", "repeat_last_n", "stop"})
     EXPECT_EQ(by_option[key], by_set[key]) << key;

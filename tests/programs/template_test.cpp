@@ -5,6 +5,7 @@
 #include "model/model.h"
 #include "programs.h"
 #include "support/data.h"
+#include "support/text.h"
 
 namespace nyb::test {
 namespace {
@@ -21,17 +22,11 @@ std::string odd_model() {
   });
 }
 
-size_t count(const std::string& text, const std::string& part) {
-  size_t n = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
-  return n;
-}
-
 TEST(OddTemplate, ChatCompletesAndSaysWhyOnce) {
   const Ran r = chat({odd_model(), "--max", "4", "--temp", "0"}, {.in = "Once upon a\nOnce upon a\n"});
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_EQ(count(r.err, "completion mode"), 1u) << r.err;
-  EXPECT_EQ(count(r.err, kFault), 1u) << r.err;
+  EXPECT_EQ(count_of(r.err, "completion mode"), 1u) << r.err;
+  EXPECT_EQ(count_of(r.err, kFault), 1u) << r.err;
   const Ran raw = chat({"--raw", "-p", "Once upon a", "--max", "4", "--temp", "0", "--quiet"});
   EXPECT_EQ(r.out, raw.out + raw.out);
 }
@@ -44,7 +39,7 @@ TEST(OddTemplate, TheRestOfTheModelIsOfUse) {
   EXPECT_EQ(chat({path, "--ids", "2043,5", "--max", "1", "--quiet"}).code, 0);
   const Ran raw = chat({path, "--raw", "-p", "x", "--max", "1"});
   EXPECT_EQ(raw.code, 0);
-  EXPECT_EQ(count(raw.err, kFault), 0u) << "--raw wants no template: " << raw.err;
+  EXPECT_EQ(count_of(raw.err, kFault), 0u) << "--raw wants no template: " << raw.err;
 }
 
 TEST(OddTemplate, WhatNeedsATemplateSaysWhyThereIsNone) {
@@ -54,8 +49,8 @@ TEST(OddTemplate, WhatNeedsATemplateSaysWhyThereIsNone) {
     a.insert(a.end(), more.begin(), more.end());
     const Ran r = chat(a);
     EXPECT_EQ(r.code, 1);
-    EXPECT_EQ(count(r.err, "\n"), 1u) << r.err;
-    EXPECT_EQ(count(r.err, kFault), 1u) << r.err;
+    EXPECT_EQ(count_of(r.err, "\n"), 1u) << r.err;
+    EXPECT_EQ(count_of(r.err, kFault), 1u) << r.err;
   }
 }
 
@@ -68,9 +63,9 @@ TEST(OddTemplate, QuantizeKeepsItAndSaysSo) {
   std::ofstream(folder / "chat_template.jinja") << kOdd;
   const Ran r = run({program("quantize"), "--quiet", folder.string(), out.string()});
   EXPECT_EQ(r.code, 0) << r.err;
-  EXPECT_EQ(count(r.err, "\n"), 1u) << r.err;
-  EXPECT_EQ(count(r.err, "completion mode"), 1u) << r.err;
-  EXPECT_EQ(count(r.err, kFault), 1u) << r.err;
+  EXPECT_EQ(count_of(r.err, "\n"), 1u) << r.err;
+  EXPECT_EQ(count_of(r.err, "completion mode"), 1u) << r.err;
+  EXPECT_EQ(count_of(r.err, kFault), 1u) << r.err;
   EXPECT_EQ(eng_load(out.string())->meta.get<std::string>(key::chat_template), kOdd);
   const Ran good = run({program("quantize"), "--quiet", pocket_dir().string(), (tmp_dir() / "good.mnm").string()});
   EXPECT_EQ(good.err, "");

@@ -78,6 +78,14 @@ TEST(Terminal, CtrlCAtThePromptLeaves) {
   EXPECT_EQ(t.finish(), 130) << t.seen;
 }
 
+constexpr const char* kSent = "\033[?2004l";  // the line is no longer edited; what follows is the reply
+
+// Sends a message; true once some of the reply is there.
+bool replying(Pty& t, const std::string& message) {
+  t.type(message + "\n");
+  return t.wait(kSent) && t.more(20);
+}
+
 // A FIFO that nobody writes: the command is given up, the conversation is not.
 TEST(Terminal, CtrlCWhileAFileIsReadKeepsTheConversation) {
   const std::string fifo = (tmp_dir() / "waits").string();
@@ -86,7 +94,7 @@ TEST(Terminal, CtrlCWhileAFileIsReadKeepsTheConversation) {
   ASSERT_TRUE(t.wait("> "));
   for (const char* command : {"/read ", "/load "}) {
     t.type(command + fifo + "\n");
-    ASSERT_TRUE(t.wait("\033[?2004l"));  // the line is no longer edited
+    ASSERT_TRUE(t.wait(kSent));
     usleep(50000);
     t.type("\x03");
     ASSERT_TRUE(t.wait("(stopped)")) << t.seen;
@@ -99,9 +107,7 @@ TEST(Terminal, CtrlCWhileAFileIsReadKeepsTheConversation) {
 TEST(Terminal, CtrlCTwiceLeavesInTheMiddleOfAReply) {
   Pty t(chat_args(kSlow), {"TERM=xterm"});
   ASSERT_TRUE(t.wait("> "));
-  t.type("Tell me a story\n");
-  ASSERT_TRUE(t.wait("\033[?2004l"));
-  ASSERT_TRUE(t.more(20)) << "no reply: " << t.seen;
+  ASSERT_TRUE(replying(t, "Tell me a story")) << "no reply: " << t.seen;
   t.type("\x03");
   usleep(20000);  // two at once are one signal
   t.type("\x03");
@@ -110,20 +116,14 @@ TEST(Terminal, CtrlCTwiceLeavesInTheMiddleOfAReply) {
 }
 
 TEST(Terminal, CtrlCStopsAReplyAndKeepsTheConversation) {
-  Args a = chat_args(kSlow);
-  const std::string sent = "\033[?2004l";  // the line is no longer edited; what follows is the reply
-  Pty t(a, {"TERM=xterm"});
+  Pty t(chat_args(kSlow), {"TERM=xterm"});
   ASSERT_TRUE(t.wait("> "));
-  t.type("Tell me a story\n");
-  ASSERT_TRUE(t.wait(sent));
-  ASSERT_TRUE(t.more(20)) << "no reply: " << t.seen;
+  ASSERT_TRUE(replying(t, "Tell me a story")) << "no reply: " << t.seen;
   t.type("\x03");
   ASSERT_TRUE(t.wait("(interrupted)")) << t.seen;
   ASSERT_TRUE(t.wait("> ")) << t.seen;
   // what was said so far is in the cache and serves on
-  t.type("hello\n");
-  ASSERT_TRUE(t.wait(sent));
-  ASSERT_TRUE(t.more(20)) << t.seen;
+  ASSERT_TRUE(replying(t, "hello")) << t.seen;
   t.type("\x03");
   ASSERT_TRUE(t.wait(" more from the cache)")) << t.seen;
   ASSERT_TRUE(t.wait("> ")) << t.seen;

@@ -2,18 +2,10 @@
 #include "kern/printable.h"
 #include <gtest/gtest.h>
 #include <string>
+#include "support/text.h"
 
 namespace nyb::test {
 namespace {
-
-// A code point in UTF-8, written out here once more.
-std::string utf8(uint32_t c) {
-  const auto tail = [c](int shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
-  if (c < 0x80) return {static_cast<char>(c)};
-  if (c < 0x800) return {static_cast<char>(0xc0 | c >> 6), tail(0)};
-  if (c < 0x10000) return {static_cast<char>(0xe0 | c >> 12), tail(6), tail(0)};
-  return {static_cast<char>(0xf0 | c >> 18), tail(12), tail(6), tail(0)};
-}
 
 std::string escaped(const std::string& bytes) {
   constexpr char digits[] = "0123456789abcdef";

@@ -143,12 +143,18 @@ uint64_t Random::next() {  // splitmix64
   return z ^ z >> 31;
 }
 
-std::string utf8(char32_t c) {
-  const auto tail = [c](int shift) { return static_cast<char>(0x80 | (c >> shift & 0x3f)); };
-  if (c < 0x80) return {static_cast<char>(c)};
-  if (c < 0x800) return {static_cast<char>(0xc0 | c >> 6), tail(0)};
-  if (c < 0x10000) return {static_cast<char>(0xe0 | c >> 12), tail(6), tail(0)};
-  return {static_cast<char>(0xf0 | c >> 18), tail(12), tail(6), tail(0)};
+std::vector<std::string> odd_bytes() {
+  return {"\xF0\x9F\x98",
+          "\x80",
+          "\x80\x80\x80",
+          "\xC0\xAF",
+          "\xED\xA0\x80",
+          "\xFF\xFE",
+          "a\xFF b",
+          std::string("\0\0\0", 3),
+          "Hello\xE4\xB8 world",
+          "\xF8\x88\x80\x80\x80",
+          std::string("\xC3\0\xA9", 3)};
 }
 
 std::string fuzz_text(Random& rng) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "support/text.h"
 #include "text/tokenizer.h"
 
 namespace nyb::test {
@@ -47,7 +48,8 @@ class Random {
   uint64_t state_;
 };
 
-std::string utf8(char32_t c);
+// Texts that are not UTF-8, or only in part.
+std::vector<std::string> odd_bytes();
 // A string of pieces from all over Unicode (as old as Unicode 6, so that every library knows them).
 std::string fuzz_text(Random& rng);
 
