@@ -162,7 +162,7 @@ SweepRow row_of(const SweepModel& m, const SweepOptions& o, Path path, unsigned 
   SweepRow r;
   r.model = m.label;
   r.type = m.model->type_name;
-  r.load = "mapped file";
+  r.load = probe_kind_name(ProbeMemory::Kind::file);
   r.params = m.model->shape.params;
   r.weight_bytes = cost.weights;
   r.path = path;
