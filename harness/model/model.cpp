@@ -53,22 +53,6 @@ void fill_layers(Model& m, bool tied) {
   m.head = tied ? m.embed : t;
 }
 
-// "q8"; "q4 (head q8)" where the head differs from the layers; "q4, some q8" where the layers differ among themselves
-std::string describe_types(const Model& m) {
-  uint64_t bytes[5] = {};
-  for (const LayerTensors& l : m.layers)
-    for (const Tensor* t : {l.q, l.k, l.v, l.o, l.gate, l.up, l.down}) bytes[static_cast<uint32_t>(t->type)] += t->bytes;
-  TType main = TType::f32;
-  for (const TType t : {TType::f32, TType::q8, TType::q4})
-    if (bytes[static_cast<uint32_t>(t)] > bytes[static_cast<uint32_t>(main)]) main = t;
-  std::string s(ttype_name(main));
-  for (const TType t : {TType::f32, TType::q8, TType::q4})
-    if (t != main && bytes[static_cast<uint32_t>(t)] != 0) s += ", some " + std::string(ttype_name(t));
-  if (m.embed != m.head && m.embed->type != main) s += " (embed " + std::string(ttype_name(m.embed->type)) + ")";
-  if (m.head->type != main) s += " (head " + std::string(ttype_name(m.head->type)) + ")";
-  return s;
-}
-
 }  // namespace
 
 std::unique_ptr<Model> eng_load(const std::string& path, const LoadOptions& options) {
@@ -106,7 +90,7 @@ std::unique_ptr<Model> eng_load(const std::string& path, const LoadOptions& opti
   const auto* name = m->meta.find<std::string>(key::name);
   m->name = name && !name->empty() ? *name : std::filesystem::path(path).stem().string();
   fill_layers(*m, tied);
-  m->type_name = describe_types(*m);
+  m->type_name = type_names(m->tensors, tied);
   values_check(*m);
   return m;
 }

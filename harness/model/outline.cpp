@@ -27,7 +27,7 @@ ModelOutline of_mnm(const MappedFile& file, const std::string& path) {
   o.tied = table_check(file.bytes(), h, o.shape, path, tensors);
   o.files_bytes = file.size();
   o.cost = model_cost(tensors, o.tied);
-  o.type_name = type_names(tensors);
+  o.type_name = type_names(tensors, o.tied);
   return o;
 }
 

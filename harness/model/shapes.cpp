@@ -1,5 +1,6 @@
 // shapes.cpp - the table, and the arithmetic on it.
 #include "model/shapes.h"
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
 #include "model/format.h"
@@ -81,12 +82,23 @@ ModelCost model_cost(const std::vector<Tensor>& tensors, bool tied) {
   return c;
 }
 
-std::string type_names(const std::vector<Tensor>& tensors) {
-  std::string all;
-  for (const TType type : {TType::f32, TType::q8, TType::q4})
-    if (std::any_of(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.type == type; }))
-      all += (all.empty() ? "" : ", ") + std::string(ttype_name(type));
-  return all;
+std::string type_names(const std::vector<Tensor>& tensors, bool tied) {
+  const Tensor& embed = tensors.front();
+  const Tensor& head = tied ? embed : tensors.back();
+  const auto bytes = [&](TType type) {  // of the layers
+    uint64_t sum = 0;
+    for (const Tensor& t : tensors) sum += t.type == type && &t != &embed && &t != &head ? t.bytes : 0;
+    return sum;
+  };
+  TType main = TType::f32;
+  for (const TType t : {TType::q8, TType::q4})
+    if (bytes(t) > bytes(main)) main = t;
+  std::string s(ttype_name(main));
+  for (const TType t : {TType::f32, TType::q8, TType::q4})
+    if (t != main && bytes(t) != 0) s += fmt::format(", some {}", ttype_name(t));
+  if (!tied && embed.type != main) s += fmt::format(" (embed {})", ttype_name(embed.type));
+  if (head.type != main) s += fmt::format(" (head {})", ttype_name(head.type));
+  return s;
 }
 
 uint64_t kv_bytes_per_position(const ModelShape& shape, uint64_t element_bytes) {

@@ -33,7 +33,10 @@ struct ModelCost {
 // The matrices in `type`, the output (and a tied embedding) in `head`, an embedding of its own in `type`; the norms in f32.
 ModelCost model_cost(const ModelShape& shape, bool tied, TType type, TType head);
 ModelCost model_cost(const std::vector<Tensor>& tensors, bool tied);
-std::string type_names(const std::vector<Tensor>& tensors);  // of its matrices: "q8", or "q4, q8"
+
+// The types of a whole model's tensors, in the order of the file: "q8"; "q4 (head q8)" where the head differs from the layers;
+// "q4, some q8" where the layers differ among themselves. Most bytes of the layers decide which is named first.
+std::string type_names(const std::vector<Tensor>& tensors, bool tied);
 
 // Keys and values of one position, in all layers: 2 x KV heads x head dimension x layers x bytes of an element.
 uint64_t kv_bytes_per_position(const ModelShape& shape, uint64_t element_bytes);

@@ -43,7 +43,7 @@ TEST(Fit, AModelFileHasItsOwnRow) {
   random_model(path, tiny, TType::q4, TType::q8);
   const Fit f = fit(path, 0, KvType::f32, UINT64_MAX);
   ASSERT_EQ(f.rows.size(), 1u);
-  EXPECT_EQ(f.rows[0].type, "q8, q4");
+  EXPECT_EQ(f.rows[0].type, "q4 (head q8)") << "as chat names it";
   EXPECT_LT(f.rows[0].weights, std::filesystem::file_size(path));
   EXPECT_GT(static_cast<double>(f.rows[0].weights), 0.9 * static_cast<double>(std::filesystem::file_size(path)) - 20000);
   EXPECT_EQ(f.ctx, 64u);
