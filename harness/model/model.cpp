@@ -15,6 +15,7 @@
 #include "model/load_check.h"
 #include "model/mapped_file.h"
 #include "model/meta_io.h"
+#include "model/shapes.h"
 
 namespace nyb {
 
