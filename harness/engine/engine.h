@@ -12,6 +12,8 @@
 
 namespace nyb {
 
+class StageClock;
+
 struct EngOptions {
   uint32_t ctx = 0;  // positions in the cache; 0: the model's longest. Throws when above it
   KvType kv = KvType::f32;
@@ -19,6 +21,9 @@ struct EngOptions {
   // Where given, eng_step looks at it before every chunk and every layer, and throws Cancelled once it is true: another
   // thread or a signal handler may set it (a lock-free atomic). Whoever sets it takes it back. Must outlive the engine.
   const std::atomic<bool>* cancel = nullptr;
+  // Where given, eng_step adds up there how long each stage takes (stage_clock.h): of the engine's own pool, and outlives the
+  // engine.
+  StageClock* clock = nullptr;
 };
 
 // Thrown by eng_step because *EngOptions::cancel was true. Not an Error: nothing is wrong. The cache holds pos positions.

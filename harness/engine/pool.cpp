@@ -42,6 +42,20 @@ bool spin_until(Ready&& ready) {
 }  // namespace
 
 struct Pool::Impl {
+  // A body, and how long the caller's thread (0) was in it.
+  struct Timed {
+    Body body;
+    void* ctx;
+    Clock::duration worked{0};
+    static void run(void* self, size_t begin, size_t end, unsigned thread) {
+      Timed& t = *static_cast<Timed*>(self);
+      if (thread != 0) return t.body(t.ctx, begin, end, thread);
+      const auto start = Clock::now();
+      t.body(t.ctx, begin, end, thread);
+      t.worked += Clock::now() - start;
+    }
+  };
+
   // the job; written by the caller while no piece is owned by anyone
   Body body = nullptr;
   void* ctx = nullptr;
@@ -56,6 +70,8 @@ struct Pool::Impl {
   std::atomic<uint32_t> permits{0};
   std::atomic<bool> stop{false};
   uint32_t most_awake = 0;  // workers, the caller not among them
+  bool timed = false;       // time_waits
+  std::chrono::nanoseconds waited{0};
   std::vector<std::thread> workers;
 
   // Runs pieces until none is left; how many it ran.
@@ -143,6 +159,27 @@ struct Pool::Impl {
     while ((have = done.load(std::memory_order_acquire)) != count) done.wait(have, std::memory_order_acquire);
   }
 
+  // [0, n), n > 0 and grain > 0
+  void run(size_t n, size_t g, Body f, void* c) {
+    if (workers.empty() || most_awake == 0 || n <= g) {  // nobody to share with: no atomics
+      for (size_t b = 0; b < n; b += std::min(g, n - b)) f(c, b, b + std::min(g, n - b), 0);
+      return;
+    }
+    const size_t round = g > SIZE_MAX / kMaxPieces ? n : g * kMaxPieces;  // more pieces than a ticket holds: in rounds
+    for (size_t b = 0; b < n;) {
+      const size_t e = n - b > round ? b + round : n;
+      publish(b, e, g, static_cast<uint32_t>((e - b - 1) / g + 1), f, c);
+      b = e;
+    }
+  }
+
+  void run_timed(size_t n, size_t g, Body f, void* c) {
+    Timed timer{f, c};
+    const auto start = Clock::now();
+    run(n, g, Timed::run, &timer);
+    waited += Clock::now() - start - timer.worked;
+  }
+
   void shut() {
     stop.store(true, std::memory_order_release);
     permits.fetch_add(static_cast<uint32_t>(workers.size()), std::memory_order_release);
@@ -175,16 +212,10 @@ void Pool::run(size_t n, size_t grain, Body body, void* ctx) {
   if (n == 0) return;
   grain = std::max<size_t>(grain, 1);
   const MxcsrScope scope;
-  if (impl_->workers.empty() || impl_->most_awake == 0 || n <= grain) {  // nobody to share with: no atomics
-    for (size_t b = 0; b < n; b += std::min(grain, n - b)) body(ctx, b, b + std::min(grain, n - b), 0);
-    return;
-  }
-  const size_t round = grain > SIZE_MAX / kMaxPieces ? n : grain * kMaxPieces;  // more pieces than a ticket holds: in rounds
-  for (size_t b = 0; b < n;) {
-    const size_t e = n - b > round ? b + round : n;
-    impl_->publish(b, e, grain, static_cast<uint32_t>((e - b - 1) / grain + 1), body, ctx);
-    b = e;
-  }
+  impl_->timed ? impl_->run_timed(n, grain, body, ctx) : impl_->run(n, grain, body, ctx);
 }
+
+void Pool::time_waits(bool on) { impl_->timed = on; }
+std::chrono::nanoseconds Pool::waited() const { return impl_->waited; }
 
 }  // namespace nyb

@@ -1,5 +1,6 @@
 // pool.h - threads that wait for work: par_for.
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <type_traits>
@@ -26,10 +27,22 @@ class Pool {
   // two pieces run under one number at a time (so it can index scratch memory). body must not throw.
   void run(size_t n, size_t grain, Body body, void* ctx);
 
+  // For measurements: whether run() takes the time. waited() is what the runs took so far beyond the pieces that the caller's
+  // thread ran in them: handing work out, and waiting for the other threads.
+  void time_waits(bool on);
+  std::chrono::nanoseconds waited() const;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// The grain for `units` of work: enough pieces that a slow thread does not hold the others up, few enough that handing them out
+// costs nothing.
+inline size_t par_grain(const Pool& pool, size_t units) {
+  const size_t pieces = pool.threads() == 1 ? 1 : size_t{pool.threads()} * 4;
+  return (units + pieces - 1) / pieces;
+}
 
 // f(begin, end, thread) over pieces of [0, n). Which thread runs which piece decides no bit of the result.
 template <class F>

@@ -24,12 +24,6 @@ void EngStep::check_cancel() const {
   if (m.opt.cancel && m.opt.cancel->load(std::memory_order_relaxed)) throw Cancelled{};
 }
 
-// Enough pieces that a slow thread does not hold the others up, few enough that handing them out costs nothing.
-size_t EngStep::grain(size_t units) const {
-  const size_t pieces = m.pool.threads() == 1 ? 1 : size_t{m.pool.threads()} * 4;
-  return (units + pieces - 1) / pieces;
-}
-
 MatIn EngStep::input(Rows<float>& values) { return {values[0], values.stride(), m.groups[0], m.groups.stride()}; }
 
 // Makes a vector ready for products: quantized where a matrix takes groups. Checks it either way.
@@ -65,7 +59,7 @@ void EngStep::quantize(Rows<float>& in, size_t width, bool groups, const char* w
 // x += w * in, through m.norm, which is free by now.
 void EngStep::add_product(const Tensor& w, const MatIn& in) {
   const size_t panels = panels_of(w.rows);
-  par_for(m.pool, panels, grain(panels), [&](size_t b, size_t e, unsigned) {
+  par_for(m.pool, panels, par_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
     const size_t row = b * kPanelRows, rows = (e - b) * kPanelRows;
     mat_panels(m.kern, w, b, e, in, tokens_, m.norm[0] + row, m.norm.stride());
     for (size_t t = 0; t < tokens_; t++) m.kern.vec_add(m.x[t] + row, m.norm[t] + row, m.x[t] + row, rows);
@@ -80,7 +74,7 @@ void EngStep::qkv(const LayerTensors& layer) {
   } const parts[] = {{*layer.q, m.q}, {*layer.k, m.k}, {*layer.v, m.v}};
   const MatIn in = input(m.norm);
   const size_t panels = panels_of(layer.q->rows) + panels_of(layer.k->rows) + panels_of(layer.v->rows);
-  par_for(m.pool, panels, grain(panels), [&](size_t b, size_t e, unsigned) {
+  par_for(m.pool, panels, par_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
     size_t first = 0;  // panel of this part, counted over all three
     for (const Part& p : parts) {
       const size_t n = panels_of(p.w.rows), from = std::max(b, first), to = std::min(e, first + n);
@@ -114,7 +108,7 @@ void EngStep::attend_all(size_t layer) {
   const size_t together = m.pool.threads() == 1 || tokens_ * m.shape.kv_heads >= size_t{m.pool.threads()} * 4 ? group : 1;
   const size_t units = m.shape.heads / together * tokens_;
   Fault fault;
-  par_for(m.pool, units, grain(units), [&](size_t b, size_t e, unsigned thread) {
+  par_for(m.pool, units, par_grain(m.pool, units), [&](size_t b, size_t e, unsigned thread) {
     for (size_t u = b; u < e; u++) {
       const size_t t = u % tokens_, head = u / tokens_ * together;  // tokens inside: they look at the same keys
       const AttnView view{layer, head / group, pos_ + t + 1, m.shape.attn_scale};
@@ -128,32 +122,44 @@ void EngStep::attention(size_t layer) {
   const LayerTensors& t = m.model.layers[layer];
   normalize(*t.attn_norm, 0, tokens_, takes_groups(t.q->type) || takes_groups(t.k->type) || takes_groups(t.v->type),
             "the attention norm");
+  lap(Stage::norm);
   qkv(t);
+  lap(Stage::qkv);
   rope_and_store(layer);
+  lap(Stage::rope);
   attend_all(layer);
+  lap(Stage::attend);
   quantize(m.att, size_t{m.shape.heads} * m.shape.head_dim, takes_groups(t.o->type), "attention's output");
+  lap(Stage::norm);
   add_product(*t.o, input(m.att));
+  lap(Stage::o);
 }
 
 void EngStep::feed_forward(size_t layer) {
   const LayerTensors& t = m.model.layers[layer];
   normalize(*t.ffn_norm, 0, tokens_, takes_groups(t.gate->type) || takes_groups(t.up->type), "the feed-forward norm");
+  lap(Stage::norm);
   const MatIn in = input(m.norm);
   const size_t panels = panels_of(m.shape.ffn);
-  par_for(m.pool, panels, grain(panels), [&](size_t b, size_t e, unsigned) {
+  par_for(m.pool, panels, par_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
     const size_t row = b * kPanelRows, rows = (e - b) * kPanelRows;
     mat_panels(m.kern, *t.gate, b, e, in, tokens_, m.gate[0] + row, m.gate.stride());
     mat_panels(m.kern, *t.up, b, e, in, tokens_, m.up[0] + row, m.up.stride());
     for (size_t i = 0; i < tokens_; i++) m.kern.swiglu(m.gate[i] + row, m.up[i] + row, m.gate[i] + row, rows);
   });
+  lap(Stage::gate_up);
   quantize(m.gate, m.shape.ffn, takes_groups(t.down->type), "the feed-forward activations");
+  lap(Stage::norm);
   add_product(*t.down, input(m.gate));
+  lap(Stage::down);
 }
 
 void EngStep::chunk(std::span<const int32_t> ids, size_t pos) {
   tokens_ = ids.size();
   pos_ = pos;
+  if (m.opt.clock) m.opt.clock->start();
   for (size_t t = 0; t < tokens_; t++) tensor_row(*m.model.embed, static_cast<uint64_t>(ids[t]), m.x[t]);
+  lap(Stage::embed);
   for (layer_ = 0; layer_ < m.shape.layers; layer_++) {
     check_cancel();
     attention(layer_);
@@ -165,9 +171,10 @@ void EngStep::logits(size_t first, size_t count, std::span<float> out) {
   const Tensor& head = *m.model.head;
   const size_t vocab = m.shape.vocab, whole = vocab / kPanelRows, panels = panels_of(vocab);
   normalize(*m.model.out_norm, first, count, takes_groups(head.type), "the last norm");
+  lap(Stage::norm);
   const MatIn in{m.norm[first], m.norm.stride(), m.groups[first], m.groups.stride()};
   Fault fault;
-  par_for(m.pool, panels, grain(panels), [&](size_t b, size_t e, unsigned) {
+  par_for(m.pool, panels, par_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
     // Straight into the caller's memory, but for the rows that pad the last panel: there is no room for them there.
     if (b < whole) mat_panels(m.kern, head, b, std::min(e, whole), in, count, out.data() + b * kPanelRows, vocab);
     for (size_t t = 0; t < count && e > whole; t++) {
@@ -181,6 +188,7 @@ void EngStep::logits(size_t first, size_t count, std::span<float> out) {
     for (size_t t = 0; t < count; t++)
       if (m.kern.vec_max(out.data() + t * vocab + row, &ignored, rows) != 0) fault.mark(first + t);
   });
+  lap(Stage::head);
   if (fault.any()) fail("a logit is not finite", fault.token());
 }
 

@@ -7,6 +7,7 @@
 
 #include "engine/engine_impl.h"
 #include "engine/matvec.h"
+#include "engine/stage_clock.h"
 
 namespace nyb {
 
@@ -40,9 +41,11 @@ struct EngStep {
   void add_product(const Tensor& w, const MatIn& in);
   bool prepare(const float* values, QxGroup* out, size_t n, bool groups) const;
   MatIn input(Rows<float>& values);
-  size_t grain(size_t panels) const;
   [[noreturn]] void fail(const char* what, size_t token) const;
   void check_cancel() const;
+  void lap(Stage s) const {
+    if (m.opt.clock) m.opt.clock->lap(s);
+  }
 
   Engine::Impl& m;
   size_t tokens_ = 0, pos_ = 0;  // of the chunk
