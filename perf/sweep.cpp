@@ -3,43 +3,13 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <algorithm>
-#include <chrono>
-#include <cstring>
 #include <exception>
-#include <memory>
-#include <optional>
 #include "common/app.h"
-#include "engine/engine.h"
-#include "engine/self_check.h"
-#include "engine/threads.h"
-#include "model/shapes.h"
-#include "probe/probe.h"
 #include "registered.h"
-#include "sweep_model.h"
+#include "sweep_plan.h"
 
 namespace nyb {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
-
-constexpr uint32_t kWarmUp = 4;        // steps before the clock starts
-constexpr unsigned kProbeRounds = 3;   // to find the fastest loop
-constexpr uint32_t kMostChecked = 12;  // positions whose logits are compared between the paths
-
-// Ids that no tokenizer has to know: any of the vocabulary.
-std::vector<int32_t> some_ids(size_t n, uint32_t vocab) {
-  std::vector<int32_t> ids(n);
-  for (size_t i = 0; i < n; ++i) ids[i] = static_cast<int32_t>((i * 7919 + 13) % vocab);
-  return ids;
-}
-
-// What the benchmarks share, and what they leave behind.
-struct Cell {
-  const Model* model;
-  const KernTable* kern;
-  SweepRow row;
-};
 
 struct ProbeCell {
   const ProbeMemory* memory;
@@ -68,30 +38,11 @@ class Guard {
   std::exception_ptr fault_;
 };
 
-void time_row(benchmark::State& state, Cell& cell) {
-  const SweepRow& row = cell.row;
-  const uint32_t tokens = std::max(row.prompt, row.gen), vocab = cell.model->shape.vocab;
-  EngOptions options;
-  options.ctx = row.depth + tokens + kWarmUp;
-  options.kv = row.kv;
-  options.chunk = row.chunk;
-  options.cancel = &interrupt_flag();
-  Pool pool(row.threads);
-  Engine engine(*cell.model, *cell.kern, pool, options);
-  const std::vector<int32_t> ids = some_ids(tokens + kWarmUp, vocab);
-  std::vector<float> logits(vocab);
-  eng_fill(engine, row.depth);
-  for (uint32_t i = 0; i < kWarmUp; ++i) eng_step(engine, std::span(ids).subspan(i, 1), row.depth + i, logits);
+void time_row(benchmark::State& state, SweepCell& cell) {
   for ([[maybe_unused]] auto _ : state) {
-    const Clock::time_point start = Clock::now();
-    if (row.prompt) {
-      eng_step(engine, std::span(ids).first(tokens), row.depth, logits);
-    } else {
-      for (uint32_t i = 0; i < tokens; ++i) eng_step(engine, std::span(ids).subspan(i, 1), row.depth + i, logits);
-    }
-    const double seconds = since(start);
-    state.SetIterationTime(seconds);
-    cell.row.samples.push_back(tokens / seconds);
+    const double speed = sweep_sample(cell);
+    state.SetIterationTime(std::max(cell.row.prompt, cell.row.gen) / speed);
+    cell.row.samples.push_back(speed);
   }
 }
 
@@ -105,114 +56,7 @@ void time_probe(benchmark::State& state, ProbeCell& cell) {
   }
 }
 
-std::vector<float> checked_logits(const Model& m, const KernTable& kern) {
-  Pool pool(1);
-  EngOptions o;
-  o.ctx = std::min(m.shape.ctx, kMostChecked);
-  Engine e(m, kern, pool, o);
-  const std::vector<int32_t> ids = some_ids(o.ctx, m.shape.vocab);
-  std::vector<float> logits(ids.size() * m.shape.vocab);
-  eng_step(e, ids, 0, logits);
-  return logits;
-}
-
-// No path is timed that does not give the reference's bytes: kernel by kernel, and then all of it, one path against the other.
-void check_equal(const SweepModel& m, const std::vector<Path>& paths, const TableOf& table) {
-  const CheckShapes shapes = check_shapes(*m.model);
-  std::vector<float> first;
-  for (const Path p : paths) {
-    if (const std::vector<std::string> bad = self_check(table(p), shapes); !bad.empty())
-      throw Error(
-          fmt::format("the path {} differs from the reference in {}: it is not worth timing", path_name(p), fmt::join(bad, ", ")));
-    std::vector<float> logits = checked_logits(*m.model, table(p));
-    if (first.empty())
-      first = std::move(logits);
-    else if (std::memcmp(first.data(), logits.data(), first.size() * sizeof(float)) != 0)
-      throw Error(fmt::format("the logits of {} on the path {} are not those on {}: it is not worth timing", m.label, path_name(p),
-                              path_name(paths.front())));
-  }
-}
-
-std::vector<Path> paths_of(const CpuFeatures& cpu, const SweepOptions& o, std::vector<std::string>& missing) {
-  std::vector<Path> paths;
-  for (const Path p : kAllPaths) {
-    const bool asked = std::find(o.paths.begin(), o.paths.end(), p) != o.paths.end();
-    if (o.paths.empty() ? p == Path::ref : !asked) continue;
-    const std::string lacks = cpu_missing(cpu, p);
-    if (lacks.empty())
-      paths.push_back(p);
-    else if (asked)
-      throw Error(fmt::format("this CPU cannot run the path {}: it lacks {}", path_name(p), lacks));
-    else
-      missing.push_back(fmt::format("{}: not on this CPU, which lacks {}", path_name(p), lacks));
-  }
-  if (paths.empty()) throw Error("this CPU has none of the kernel paths; --kernel ref times the scalar code");
-  return paths;
-}
-
-std::vector<uint32_t> threads_of(const SweepOptions& o) {
-  if (!o.threads.empty()) return o.threads;
-  const unsigned usual = threads_default().count;
-  return usual == 1 ? std::vector<uint32_t>{1} : std::vector<uint32_t>{1, usual};
-}
-
-SweepRow row_of(const SweepModel& m, const SweepOptions& o, Path path, unsigned threads, uint32_t prompt, uint32_t gen,
-                uint32_t depth) {
-  const ModelCost cost = model_cost(m.model->tensors, m.model->head == m.model->embed);
-  SweepRow r;
-  r.model = m.label;
-  r.type = m.model->type_name;
-  r.load = probe_kind_name(ProbeMemory::Kind::file);
-  r.params = m.model->shape.params;
-  r.weight_bytes = cost.weights;
-  r.path = path;
-  r.threads = threads;
-  r.kv = o.kv;
-  r.chunk = o.chunk;
-  r.prompt = prompt;
-  r.gen = gen;
-  r.depth = depth;
-  r.macs_per_token = static_cast<double>(cost.macs_per_token);
-  if (prompt) return r;
-  const double positions = depth + 0.5 * (gen + 1);  // read by a token, on average, its own included
-  const double kv = static_cast<double>(kv_bytes_per_position(m.model->shape, o.kv == KvType::f16 ? 2 : 4));
-  r.bytes_per_token = static_cast<double>(cost.read_per_token) + positions * kv;
-  return r;
-}
-
-// All combinations, in the order in which they are told.
-std::vector<Cell> cells_of(const SweepModel& m, const SweepOptions& o, const std::vector<Path>& paths, const TableOf& table) {
-  std::vector<Cell> all;
-  for (const uint32_t depth : o.depth)
-    for (const uint32_t threads : threads_of(o))
-      for (const Path p : paths) {
-        const auto add = [&](uint32_t prompt, uint32_t gen) {
-          if (uint64_t{depth} + prompt + gen + kWarmUp > m.model->shape.ctx)
-            throw Error(fmt::format("{} has a context of {}, too short for {} tokens at depth {} ({} more warm it up)", m.label,
-                                    m.model->shape.ctx, prompt + gen, depth, kWarmUp));
-          all.push_back({m.model.get(), &table(p), row_of(m, o, p, threads, prompt, gen, depth)});
-        };
-        for (const uint32_t n : o.gen)
-          if (n) add(0, n);
-        for (const uint32_t n : o.prompt)
-          if (n) add(n, 0);
-      }
-  return all;
-}
-
-SweepProbe first_probe(const ProbeMemory& memory, unsigned threads) {
-  Pool pool(threads);
-  const std::vector<LoopSpeed> loops = probe(memory.bytes(), pool, kProbeRounds);
-  SweepProbe p;
-  p.threads = threads;
-  p.kind = probe_kind_name(ProbeMemory::Kind::file);
-  p.loop = loops.front().loop;
-  for (const LoopSpeed& l : loops)
-    if (l.loop == kPlainLoop) p.plain = l.median;
-  return p;
-}
-
-void run_all(std::vector<Cell>& cells, std::vector<ProbeCell>& probes, uint32_t repetitions) {
+void run_all(std::vector<SweepCell>& cells, std::vector<ProbeCell>& probes, uint32_t repetitions) {
   Guard guard;
   const auto add = [&](const std::string& name, auto f) {
     benchmark::RegisterBenchmark(name.c_str(), [&guard, f](benchmark::State& s) { guard.run(s, [&] { f(s); }); })
@@ -221,7 +65,7 @@ void run_all(std::vector<Cell>& cells, std::vector<ProbeCell>& probes, uint32_t 
         ->UseManualTime();
   };
   for (ProbeCell& p : probes) add(fmt::format("read/{}", p.probe.threads), [&p](benchmark::State& s) { time_probe(s, p); });
-  for (Cell& c : cells)
+  for (SweepCell& c : cells)
     add(fmt::format("{}/{}/{}/{}/{}", c.row.model, c.row.type, path_name(c.row.path), c.row.threads, c.row.test()),
         [&c](benchmark::State& s) { time_row(s, c); });
   run_interleaved();
@@ -243,28 +87,14 @@ double SweepRow::spread() const {
 }
 
 Sweep run_sweep(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table) {
-  Sweep sweep;
-  const std::vector<Path> paths = paths_of(cpu, o, sweep.missing);
-  std::vector<SweepModel> models;
-  for (const std::string& path : o.models) models.push_back(file_model(path));
-  for (const std::string& shape : o.shapes)
-    for (const TType type : o.types) models.push_back(shape_model(shape, type));
-  std::vector<Cell> cells;
-  for (const SweepModel& m : models) {
-    check_equal(m, paths, table);
-    for (Cell& c : cells_of(m, o, paths, table)) cells.push_back(std::move(c));
-  }
+  SweepPlan plan = sweep_plan(cpu, o, table);
   const ProbeMemory memory(probe_bytes(), ProbeMemory::Kind::file);
-  std::vector<ProbeCell> probes;
-  for (const uint32_t threads : threads_of(o)) probes.push_back({&memory, first_probe(memory, threads)});
-  run_all(cells, probes, o.repetitions);
-  for (Cell& c : cells) {
-    for (const ProbeCell& p : probes)
-      if (p.probe.threads == c.row.threads) c.row.bandwidth = median(p.probe.samples);
-    sweep.rows.push_back(std::move(c.row));
-  }
-  for (ProbeCell& p : probes) sweep.probes.push_back(std::move(p.probe));
-  return sweep;
+  std::vector<ProbeCell> cells;
+  for (const uint32_t threads : plan.threads) cells.push_back({&memory, sweep_probe(memory, threads)});
+  run_all(plan.cells, cells, o.repetitions);
+  std::vector<SweepProbe> probes;
+  for (ProbeCell& c : cells) probes.push_back(std::move(c.probe));
+  return sweep_result(std::move(plan), std::move(probes));
 }
 
 }  // namespace nyb

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include "kern/error.h"
+#include "model/model.h"
 #include "probe/probe.h"
 #include "support/data.h"
 #include "sweep_report.h"
@@ -112,6 +113,9 @@ TEST(Sweep, HasARowForEachCombination) {
     EXPECT_GT(r.speed(), 0);
     EXPECT_EQ(r.gen > 0, r.bytes_per_token > 0);
   }
+  const auto model = eng_load(pocket());
+  const double head = static_cast<double>(model->head->rows * model->head->cols);
+  EXPECT_DOUBLE_EQ(3 * s.rows[1].macs_per_token, 3 * s.rows[0].macs_per_token - 2 * head) << "a prompt's head runs once";
 }
 
 TEST(Sweep, RefusesAPathThatIsWrong) {

@@ -1,0 +1,185 @@
+// sweep_plan.cpp - models, rows and checks; and how one sample of a row is taken.
+#include "sweep_plan.h"
+#include <fmt/format.h>
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include "common/app.h"
+#include "engine/engine.h"
+#include "engine/self_check.h"
+#include "engine/threads.h"
+#include "model/shapes.h"
+
+namespace nyb {
+namespace {
+
+constexpr uint32_t kWarmUp = 4;        // steps before the clock starts
+constexpr unsigned kProbeRounds = 3;   // to find the fastest loop
+constexpr uint32_t kMostChecked = 12;  // positions whose logits are compared between the paths
+
+// Ids that no tokenizer has to know: any of the vocabulary.
+std::vector<int32_t> some_ids(size_t n, uint32_t vocab) {
+  std::vector<int32_t> ids(n);
+  for (size_t i = 0; i < n; ++i) ids[i] = static_cast<int32_t>((i * 7919 + 13) % vocab);
+  return ids;
+}
+
+std::vector<float> checked_logits(const Model& m, const KernTable& kern) {
+  Pool pool(1);
+  EngOptions o;
+  o.ctx = std::min(m.shape.ctx, kMostChecked);
+  Engine e(m, kern, pool, o);
+  const std::vector<int32_t> ids = some_ids(o.ctx, m.shape.vocab);
+  std::vector<float> logits(ids.size() * m.shape.vocab);
+  eng_step(e, ids, 0, logits);
+  return logits;
+}
+
+// No path is timed that does not give the reference's bytes: kernel by kernel, and then all of it, one path against the other.
+void check_equal(const SweepModel& m, const std::vector<Path>& paths, const TableOf& table) {
+  const CheckShapes shapes = check_shapes(*m.model);
+  std::vector<float> first;
+  for (const Path p : paths) {
+    if (const std::vector<std::string> bad = self_check(table(p), shapes); !bad.empty())
+      throw Error(
+          fmt::format("the path {} differs from the reference in {}: it is not worth timing", path_name(p), fmt::join(bad, ", ")));
+    std::vector<float> logits = checked_logits(*m.model, table(p));
+    if (first.empty())
+      first = std::move(logits);
+    else if (std::memcmp(first.data(), logits.data(), first.size() * sizeof(float)) != 0)
+      throw Error(fmt::format("the logits of {} on the path {} are not those on {}: it is not worth timing", m.label, path_name(p),
+                              path_name(paths.front())));
+  }
+}
+
+std::vector<Path> paths_of(const CpuFeatures& cpu, const SweepOptions& o, std::vector<std::string>& missing) {
+  std::vector<Path> paths;
+  for (const Path p : kAllPaths) {
+    const bool asked = std::find(o.paths.begin(), o.paths.end(), p) != o.paths.end();
+    if (o.paths.empty() ? p == Path::ref : !asked) continue;
+    const std::string lacks = cpu_missing(cpu, p);
+    if (lacks.empty())
+      paths.push_back(p);
+    else if (asked)
+      throw Error(fmt::format("this CPU cannot run the path {}: it lacks {}", path_name(p), lacks));
+    else
+      missing.push_back(fmt::format("{}: not on this CPU, which lacks {}", path_name(p), lacks));
+  }
+  if (paths.empty()) throw Error("this CPU has none of the kernel paths; --kernel ref times the scalar code");
+  return paths;
+}
+
+std::vector<uint32_t> threads_of(const SweepOptions& o) {
+  if (!o.threads.empty()) return o.threads;
+  const unsigned usual = threads_default().count;
+  return usual == 1 ? std::vector<uint32_t>{1} : std::vector<uint32_t>{1, usual};
+}
+
+SweepRow row_of(const SweepModel& m, const SweepOptions& o, Path path, unsigned threads, uint32_t prompt, uint32_t gen,
+                uint32_t depth) {
+  const ModelCost cost = model_cost(m.model->tensors, m.model->head == m.model->embed);
+  SweepRow r;
+  r.model = m.label;
+  r.type = m.model->type_name;
+  r.load = probe_kind_name(ProbeMemory::Kind::file);
+  r.params = m.model->shape.params;
+  r.weight_bytes = cost.weights;
+  r.path = path;
+  r.threads = threads;
+  r.kv = o.kv;
+  r.chunk = o.chunk;
+  r.prompt = prompt;
+  r.gen = gen;
+  r.depth = depth;
+  r.macs_per_token = static_cast<double>(cost.macs_per_token);
+  if (prompt) {  // of all its tokens the last alone goes through the head
+    r.macs_per_token -= static_cast<double>(m.model->head->rows * m.model->head->cols) * (1 - 1.0 / prompt);
+    return r;
+  }
+  const double positions = depth + 0.5 * (gen + 1);  // read by a token, on average, its own included
+  const double kv = static_cast<double>(kv_bytes_per_position(m.model->shape, o.kv == KvType::f16 ? 2 : 4));
+  r.bytes_per_token = static_cast<double>(cost.read_per_token) + positions * kv;
+  return r;
+}
+
+void add_cells(SweepPlan& plan, const SweepModel& m, const SweepOptions& o, const std::vector<Path>& paths, const TableOf& table) {
+  for (const uint32_t depth : o.depth)
+    for (const uint32_t threads : plan.threads)
+      for (const Path p : paths) {
+        const auto add = [&](uint32_t prompt, uint32_t gen) {
+          if (uint64_t{depth} + prompt + gen + kWarmUp > m.model->shape.ctx)
+            throw Error(fmt::format("{} has a context of {}, too short for {} tokens at depth {} ({} more warm it up)", m.label,
+                                    m.model->shape.ctx, prompt + gen, depth, kWarmUp));
+          plan.cells.push_back({m.model.get(), &table(p), row_of(m, o, p, threads, prompt, gen, depth)});
+        };
+        for (const uint32_t n : o.gen)
+          if (n) add(0, n);
+        for (const uint32_t n : o.prompt)
+          if (n) add(n, 0);
+      }
+}
+
+}  // namespace
+
+SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table) {
+  SweepPlan plan;
+  const std::vector<Path> paths = paths_of(cpu, o, plan.missing);
+  plan.threads = threads_of(o);
+  for (const std::string& path : o.models) plan.models.push_back(file_model(path));
+  for (const std::string& shape : o.shapes)
+    for (const TType type : o.types) plan.models.push_back(shape_model(shape, type));
+  for (const SweepModel& m : plan.models) {
+    check_equal(m, paths, table);
+    add_cells(plan, m, o, paths, table);
+  }
+  return plan;
+}
+
+double sweep_sample(const SweepCell& cell) {
+  const SweepRow& row = cell.row;
+  const uint32_t tokens = std::max(row.prompt, row.gen), vocab = cell.model->shape.vocab;
+  EngOptions options;
+  options.ctx = row.depth + tokens + kWarmUp;
+  options.kv = row.kv;
+  options.chunk = row.chunk;
+  options.cancel = &interrupt_flag();
+  Pool pool(row.threads);
+  Engine engine(*cell.model, *cell.kern, pool, options);
+  const std::vector<int32_t> ids = some_ids(tokens + kWarmUp, vocab);
+  std::vector<float> logits(vocab);
+  eng_fill(engine, row.depth);
+  for (uint32_t i = 0; i < kWarmUp; ++i) eng_step(engine, std::span(ids).subspan(i, 1), row.depth + i, logits);
+  const auto start = std::chrono::steady_clock::now();
+  if (row.prompt) {
+    eng_step(engine, std::span(ids).first(tokens), row.depth, logits);
+  } else {
+    for (uint32_t i = 0; i < tokens; ++i) eng_step(engine, std::span(ids).subspan(i, 1), row.depth + i, logits);
+  }
+  return tokens / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+SweepProbe sweep_probe(const ProbeMemory& memory, unsigned threads) {
+  Pool pool(threads);
+  const std::vector<LoopSpeed> loops = probe(memory.bytes(), pool, kProbeRounds);
+  SweepProbe p;
+  p.threads = threads;
+  p.kind = probe_kind_name(ProbeMemory::Kind::file);
+  p.loop = loops.front().loop;
+  for (const LoopSpeed& l : loops)
+    if (l.loop == kPlainLoop) p.plain = l.median;
+  return p;
+}
+
+Sweep sweep_result(SweepPlan&& plan, std::vector<SweepProbe>&& probes) {
+  Sweep sweep;
+  sweep.missing = std::move(plan.missing);
+  for (SweepCell& c : plan.cells) {
+    for (const SweepProbe& p : probes)
+      if (p.threads == c.row.threads) c.row.bandwidth = median(p.samples);
+    sweep.rows.push_back(std::move(c.row));
+  }
+  sweep.probes = std::move(probes);
+  return sweep;
+}
+
+}  // namespace nyb

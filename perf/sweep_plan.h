@@ -1,0 +1,39 @@
+// sweep_plan.h - what a sweep will run: models, rows, and the checks before any of it is timed.
+#pragma once
+#include <string>
+#include <vector>
+#include "kern/cpu.h"
+#include "probe/probe.h"
+#include "sweep.h"
+#include "sweep_model.h"
+
+namespace nyb {
+
+// A row that can be run; its samples are still missing.
+struct SweepCell {
+  const Model* model;
+  const KernTable* kern;
+  SweepRow row;
+};
+
+struct SweepPlan {
+  std::vector<SweepModel> models;
+  std::vector<SweepCell> cells;  // all combinations, in the order in which they are told
+  std::vector<uint32_t> threads;
+  std::vector<std::string> missing;  // paths that this CPU lacks
+};
+
+// Checks that every kernel of every path gives the reference's bytes on each model's shapes, and that all paths give the same
+// logits. Throws as run_sweep does.
+SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table = kern_table);
+
+// One sample of the row in tokens a second, with an engine of its own, warmed up first.
+double sweep_sample(const SweepCell& cell);
+
+// The fastest read loop on so many threads, found in a few rounds; no samples yet.
+SweepProbe sweep_probe(const ProbeMemory& memory, unsigned threads);
+
+// Gives each row the bandwidth of the probe with as many threads, and moves all of it into a Sweep.
+Sweep sweep_result(SweepPlan&& plan, std::vector<SweepProbe>&& probes);
+
+}  // namespace nyb
