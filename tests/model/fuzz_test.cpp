@@ -10,79 +10,13 @@
 #include "mnm_edit.h"
 #include "model/meta_io.h"
 #include "model/model.h"
+#include "random_damage.h"
 #include "support/data.h"
 
 namespace nyb {
 namespace {
 using test::MnmEdit;
-
-struct Random {
-  uint64_t s;
-  uint64_t next() {
-    s ^= s << 13;
-    s ^= s >> 7;
-    return s ^= s << 17;
-  }
-  uint64_t below(uint64_t n) { return next() % n; }
-};
-
-// Values that stand at edges of what fields can hold.
-constexpr uint64_t kEdges[] = {0,
-                               1,
-                               2,
-                               3,
-                               7,
-                               15,
-                               16,
-                               17,
-                               31,
-                               63,
-                               64,
-                               65,
-                               127,
-                               128,
-                               255,
-                               256,
-                               4095,
-                               4096,
-                               4097,
-                               65535,
-                               65536,
-                               0x7fffffff,
-                               0x80000000,
-                               0xffffffff,
-                               0x100000000,
-                               uint64_t{1} << 62,
-                               (uint64_t{1} << 63) - 1,
-                               uint64_t{1} << 63,
-                               UINT64_MAX - 63,
-                               UINT64_MAX - 7,
-                               UINT64_MAX - 1,
-                               UINT64_MAX};
-
-void damage(std::string& b, size_t from, size_t to, Random& r) {
-  const size_t at = from + r.below(to - from);
-  switch (r.below(5)) {
-    case 0: b[at] = static_cast<char>(b[at] ^ (1 << r.below(8))); break;
-    case 1: b[at] = static_cast<char>(r.next()); break;
-    case 2:
-    case 3: {  // a whole field
-      const size_t width = r.below(2) ? 8 : 4, start = at / width * width;
-      if (start < from || start + width > to) break;
-      uint64_t v = kEdges[r.below(std::size(kEdges))];
-      if (r.below(3) == 0) {
-        std::memcpy(&v, b.data() + start, width);
-        v += r.below(2) ? r.below(130) : 0 - r.below(130);
-      }
-      std::memcpy(b.data() + start, &v, width);
-      break;
-    }
-    default: {  // a stretch from elsewhere
-      const size_t n = std::min<size_t>(1 + r.below(140), to - at), src = from + r.below(to - from - n + 1);
-      std::memmove(b.data() + at, b.data() + src, n);
-    }
-  }
-}
+using test::Random;
 
 TEST(Fuzz, DamagedFrontsWithRightChecksums) {
   const std::string base = test::read_file(test::tiny_mnm("fuzz", "q4", "q8", false));
@@ -98,7 +32,8 @@ TEST(Fuzz, DamagedFrontsWithRightChecksums) {
     MnmEdit e{base};
     const uint64_t rounds = 1 + r.below(3);
     // the header's reserved part is large and dull: a third of the damage goes to its fields, the rest behind it
-    for (uint64_t k = 0; k < rounds; k++) r.below(3) == 0 ? damage(e.bytes, 8, 136, r) : damage(e.bytes, 4096, front, r);
+    for (uint64_t k = 0; k < rounds; k++)
+      r.below(3) == 0 ? test::damage(e.bytes, 8, 136, r) : test::damage(e.bytes, 4096, front, r);
     e.rehash();
     ASSERT_EQ(pwrite(fd, e.bytes.data(), front, 0), static_cast<ssize_t>(front));
     try {
@@ -128,12 +63,12 @@ TEST(Fuzz, MetadataFromNoise) {
   const std::string good = meta_encode(meta);
   for (int i = 0; i < 20000; i++) {
     std::string b = good;
-    for (uint64_t k = 0, n = 1 + r.below(4); k < n; k++) damage(b, 0, b.size(), r);
+    for (uint64_t k = 0, n = 1 + r.below(4); k < n; k++) test::damage(b, 0, b.size(), r);
     b.resize(r.below(8) == 0 ? r.below(b.size() + 1) : b.size());
     // a copy of its own size, so that a sanitizer sees a read beyond its end
     const std::vector<uint8_t> exact(b.begin(), b.end());
     try {
-      meta_decode(exact, r.below(8) == 0 ? kEdges[r.below(std::size(kEdges))] : 4, "f");
+      meta_decode(exact, r.below(8) == 0 ? test::edge(r) : 4, "f");
     } catch (const Error& err) { ASSERT_TRUE(test::says(err.what(), "f: ")); }
   }
 }

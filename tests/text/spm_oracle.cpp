@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "gguf_vocab.h"
+#include "model/gguf.h"
 #include "support/data.h"
 
 namespace nyb::test {
@@ -54,15 +54,11 @@ RawVocab llama2c_vocab(const std::filesystem::path& bin) {
 }
 
 RawVocab gguf_vocab(const std::filesystem::path& file) {
-  const Gguf gguf(file);
+  const Gguf gguf(file.string());
   RawVocab v;
-  v.pieces = gguf.lists.at("tokenizer.ggml.tokens");
-  for (const std::string& s : gguf.lists.at("tokenizer.ggml.scores")) {
-    float f = 0;
-    std::memcpy(&f, s.data(), 4);
-    v.scores.push_back(f);
-  }
-  for (const std::string& s : gguf.lists.at("tokenizer.ggml.token_type")) v.types.push_back(static_cast<unsigned char>(s[0]));
+  for (const std::string_view piece : gguf.strs("tokenizer.ggml.tokens")) v.pieces.emplace_back(piece);
+  for (const double score : gguf.floats("tokenizer.ggml.scores")) v.scores.push_back(static_cast<float>(score));
+  for (const int64_t type : gguf.ints("tokenizer.ggml.token_type")) v.types.push_back(static_cast<int>(type));
   return v;
 }
 

@@ -1,5 +1,4 @@
-// spm_oracle.h - SentencePiece's BPE and llama2.c's, as plainly as they can be written, over vocabularies read by code of the
-// tests.
+// spm_oracle.h - SentencePiece's BPE and llama2.c's, as plainly as they can be written.
 #pragma once
 #include <array>
 #include <filesystem>

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "gguf_vocab.h"
+#include "model/gguf.h"
 #include "support/data.h"
 #include "text_support.h"
 
@@ -24,19 +25,19 @@ struct Vocab {
 Vocab load(const std::string& name, const char* regex) {
   Vocab v;
   const fs::path file = data_dir() / "vocab" / ("ggml-vocab-" + name + ".gguf");
-  const Gguf gguf(file);
-  const auto& tokens = gguf.lists.at("tokenizer.ggml.tokens");
-  const auto& types = gguf.lists.at("tokenizer.ggml.token_type");
+  const Gguf gguf(file.string());
+  const auto tokens = gguf.strs("tokenizer.ggml.tokens");
+  const auto types = gguf.ints("tokenizer.ggml.token_type");
   json t = made_up_bpe({});
   t["model"]["vocab"] = json::object();
   for (size_t i = 0; i < tokens.size(); ++i) {
-    if (types[i][0] == 3) {  // control
+    if (types[i] == 3) {  // control
       t["added_tokens"].push_back({{"id", i}, {"content", tokens[i]}, {"special", true}});
-    } else if (types[i][0] == 1) {
+    } else if (types[i] == 1) {
       t["model"]["vocab"][tokens[i]] = i;
     }
   }
-  t["model"]["merges"] = gguf.lists.at("tokenizer.ggml.merges");
+  t["model"]["merges"] = gguf.strs("tokenizer.ggml.merges");
   if (regex) {
     t["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = regex;
   } else {
