@@ -16,7 +16,10 @@ void one(const KernTable& kern, const Tensor& w, size_t from, size_t count, cons
     case TType::q4: return kern.gemv_q4(panel, x, y, groups_of(w.cols), count);
     case TType::f32:
       return kern.gemv_f32(reinterpret_cast<const float*>(panel), in.values + token * in.values_stride, y, w.cols, count);
-    case TType::vec: break;
+    case TType::vec:
+    case TType::q80:
+    case TType::q4k:
+    case TType::q6k: break;
   }
 }
 

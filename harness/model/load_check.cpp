@@ -31,7 +31,7 @@ std::string entry_name(const uint8_t* e, uint64_t i, const std::string& path) {
 
 TType entry_type(const uint8_t* e, const std::string& name, const std::string& path) {
   const auto t = get_le<uint32_t>(e + at::type);
-  if (t < 1 || t > 4) throw Error(fmt::format("{}: tensor {} has type {}, which this program does not know", path, name, t));
+  if (t < 1 || t > 7) throw Error(fmt::format("{}: tensor {} has type {}, which this program does not know", path, name, t));
   return static_cast<TType>(t);
 }
 
@@ -116,6 +116,9 @@ bool table_check(std::span<const uint8_t> file, const Header& h, const ModelShap
       throw Error(fmt::format("{}: tensor {} has {} x {} values where the model's shape asks for {} x {}", path, t.name, t.rows,
                               t.cols, slot.rows, slot.cols));
     }
+    if (t.cols % block_cols(t.type) != 0)
+      throw Error(fmt::format("{}: tensor {} has {} columns, no multiple of the {} of a block of {}", path, t.name, t.cols,
+                              block_cols(t.type), ttype_name(t.type)));
     // the sizes are those of a checked shape, so this cannot overflow
     if (const uint64_t want = tensor_bytes(t.type, t.rows, t.cols); t.bytes != want) {
       throw Error(fmt::format("{}: tensor {} has {} bytes where {} x {} in {} take {}", path, t.name, t.bytes, t.rows, t.cols,

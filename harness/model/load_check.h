@@ -20,7 +20,7 @@ bool table_check(std::span<const uint8_t> file, const Header& h, const ModelShap
 // The metadata that running needs, against the shape; puts norm_eps, attn_scale and the rope fields into `shape`.
 void meta_check(const Meta& meta, ModelShape& shape, const std::string& path);
 
-// The numbers beside the weights: norms, the row scales of q8 and the group scales of q4 must be finite.
+// The numbers beside the weights: norms, the row scales of q8 and the f16 scales and minima of the other types must be finite.
 void values_check(const Model& m);
 
 }  // namespace nyb

@@ -70,7 +70,7 @@ void tokenizer_check(const MetaChecker& c, const Meta& meta, const ModelShape& s
     throw Error(fmt::format("{}: tok.add_bos is {} where 0 or 1 belongs", path, *add));
 }
 
-// Whether one of a group's sixteen f16 scales is infinite or NaN: its five exponent bits are then all set, and one more carries
+// Whether one of sixteen f16 is infinite or NaN: its five exponent bits are then all set, and one more carries
 // into the sign's place, which was cleared. Four at a time and without a branch, so that memory is what one waits for.
 bool any_not_finite(const uint8_t* scales) {
   uint64_t carry = 0;
@@ -78,20 +78,34 @@ bool any_not_finite(const uint8_t* scales) {
   return (carry & 0x8000800080008000) != 0;
 }
 
-// The f16 scales lie among the nibbles, 32 bytes of every 288: too far apart for the CPU to fetch ahead by itself, which asking
+// Where a type has sixteen f16: one for each row in every unit of so many columns and bytes.
+struct Halves {
+  TType type;
+  uint64_t unit_cols, unit_bytes, at;  // at: within the unit
+  const char *what, *unit;
+};
+constexpr Halves kHalves[] = {
+    {TType::q4, kGroup, kQ4GroupBytes, kQ4NibbleBytes, "scale", "group"},
+    {TType::q80, kGroup, kQ80GroupBytes, kQ8GroupBytes, "scale", "group"},
+    {TType::q4k, kBlockCols, kQ4kBlockBytes, 0, "scale", "block"},
+    {TType::q4k, kBlockCols, kQ4kBlockBytes, 2 * kPanelRows, "minimum", "block"},
+    {TType::q6k, kBlockCols, kQ6kBlockBytes, 0, "scale", "block"},
+};
+
+// The f16 lie among the weights, in q4 32 bytes of every 288: too far apart for the CPU to fetch ahead by itself, which asking
 // for those of 64 groups on makes up for (a gigabyte in a quarter of the time).
 constexpr uint64_t kAhead = 64;
 
-void q4_check(const Tensor& t, const std::string& path) {
-  const uint64_t groups = groups_of(t.cols), n = panels_of(t.rows) * groups;
+void halves_check(const Tensor& t, const Halves& h, const std::string& path) {
+  const uint64_t units = t.cols / h.unit_cols + (t.cols % h.unit_cols != 0), n = panels_of(t.rows) * units;
   for (uint64_t i = 0; i < n; i++) {
-    const uint8_t* s = t.data + i * kQ4GroupBytes + kQ4NibbleBytes;
-    if (i + kAhead < n) __builtin_prefetch(s + kAhead * kQ4GroupBytes);
+    const uint8_t* s = t.data + i * h.unit_bytes + h.at;
+    if (i + kAhead < n) __builtin_prefetch(s + kAhead * h.unit_bytes);
     if (!any_not_finite(s)) continue;
     uint64_t r = 0;
     while ((get_le<uint16_t>(s + 2 * r) & 0x7c00) != 0x7c00) r++;
-    throw Error(fmt::format("{}: the scale of row {}, group {} of tensor {} is not finite", path, i / groups * kPanelRows + r,
-                            i % groups, t.name));
+    throw Error(fmt::format("{}: the {} of row {}, {} {} of tensor {} is not finite", path, h.what, i / units * kPanelRows + r,
+                            h.unit, i % units, t.name));
   }
 }
 
@@ -128,9 +142,9 @@ void values_check(const Model& m) {
       for (uint64_t r = 0; r < panels_of(t.rows) * kPanelRows; r++)
         if (!std::isfinite(t.row_scale()[r]))
           throw Error(fmt::format("{}: the scale of row {} of tensor {} is not finite", m.path, r, t.name));
-    } else if (t.type == TType::q4) {
-      q4_check(t, m.path);
     }
+    for (const Halves& h : kHalves)
+      if (h.type == t.type) halves_check(t, h, m.path);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "kern/error.h"
 #include "kern/f16.h"
 #include "kern/round.h"
 
@@ -79,13 +80,14 @@ void quant_panel(TType type, const float* w, size_t rows, size_t cols, bool fit,
           std::memcpy(x, w + r * cols + from, width * sizeof(float));
           const uint16_t s = quant_group_q4(x, fit, q);
           std::memcpy(group + kQ4NibbleBytes + 2 * r, &s, sizeof s);
-          // columns j and 16 + j share a byte
-          for (size_t j = 0; j < 16; j++)
-            group[j / 4 * 64 + r * 4 + j % 4] = static_cast<uint8_t>((q[j] + 8) | (q[16 + j] + 8) << 4);
+          for (size_t j = 0; j < 16; j++) group[nibble_at(r, j)] = static_cast<uint8_t>((q[j] + 8) | (q[16 + j] + 8) << 4);
         }
       }
       break;
     }
+    case TType::q80:
+    case TType::q4k:
+    case TType::q6k: throw Error(std::string(ttype_name(type)) + " comes of models that have it; none is made of floats");
   }
 }
 

@@ -18,7 +18,8 @@ float quant_row_q8(const float* w, size_t n, int8_t* q);
 uint16_t quant_group_q4(const float* w, bool fit, int8_t* q);
 
 // Sixteen rows side by side. `w` is [rows][cols], rows 1..16 of them (the others become zero rows), finite; `panel` is
-// panel_bytes(type, cols). For q8 the sixteen row scales go to `scales`, else it may be null.
+// panel_bytes(type, cols); the type is vec, f32, q8 or q4 (Error for the others). For q8 the sixteen row scales go to `scales`,
+// else it may be null.
 void quant_panel(TType type, const float* w, size_t rows, size_t cols, bool fit, uint8_t* panel, float* scales);
 
 // The index of the first weight that is infinite or NaN.

@@ -91,10 +91,10 @@ std::string type_names(const std::vector<Tensor>& tensors, bool tied) {
     return sum;
   };
   TType main = TType::f32;
-  for (const TType t : {TType::q8, TType::q4})
+  for (const TType t : kMatrixTypes)
     if (bytes(t) > bytes(main)) main = t;
   std::string s(ttype_name(main));
-  for (const TType t : {TType::f32, TType::q8, TType::q4})
+  for (const TType t : kMatrixTypes)
     if (t != main && bytes(t) != 0) s += fmt::format(", some {}", ttype_name(t));
   if (!tied && embed.type != main) s += fmt::format(" (embed {})", ttype_name(embed.type));
   if (head.type != main) s += fmt::format(" (head {})", ttype_name(head.type));

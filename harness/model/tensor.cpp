@@ -19,6 +19,47 @@ uint64_t times(uint64_t a, uint64_t b) {
   return a * b;
 }
 
+uint64_t blocks_of(TType t, uint64_t cols) {
+  if (cols % kBlockCols != 0)
+    throw Error(std::string(ttype_name(t)) + " has blocks of 256 columns, of which " + std::to_string(cols) +
+                " columns are no whole number");
+  return cols / kBlockCols;
+}
+
+float half_at(const uint8_t* p, uint64_t r) { return f16_to_f32(get_le<uint16_t>(p + 2 * r)); }
+
+int nibble(const uint8_t* group, uint64_t r, uint64_t j) { return group[nibble_at(r, j)] >> nibble_shift(j) & 15; }
+
+// The groups of a row of blocks: f(block, group, columns from).
+template <class F>
+void block_groups(const uint8_t* panel, uint64_t cols, size_t block_bytes, size_t head_bytes, size_t group_bytes, const F& f) {
+  for (uint64_t g = 0; g < cols / kGroup; g++) {
+    const uint8_t* block = panel + g / kBlockGroups * block_bytes;
+    f(block, block + head_bytes + g % kBlockGroups * group_bytes, g * kGroup);
+  }
+}
+
+void q4k_row(const uint8_t* panel, uint64_t cols, uint64_t r, float* out) {
+  block_groups(panel, cols, kQ4kBlockBytes, kQ4kHeadBytes, kQ4kGroupBytes,
+               [&](const uint8_t* block, const uint8_t* group, uint64_t from) {
+                 const float scale = half_at(block, r) * static_cast<float>(group[kQ4kScaleAt + r]);
+                 const float least = half_at(block + 2 * kPanelRows, r) * static_cast<float>(group[kQ4kMinAt + r]);
+                 for (uint64_t j = 0; j < kGroup; j++) out[from + j] = static_cast<float>(nibble(group, r, j)) * scale - least;
+               });
+}
+
+void q6k_row(const uint8_t* panel, uint64_t cols, uint64_t r, float* out) {
+  block_groups(panel, cols, kQ6kBlockBytes, kQ6kHeadBytes, kQ6kGroupBytes,
+               [&](const uint8_t* block, const uint8_t* group, uint64_t from) {
+                 for (uint64_t j = 0; j < kGroup; j++) {
+                   const auto sc = static_cast<int8_t>(group[kQ6kScaleAt + j / 16 * kPanelRows + r]);
+                   const int high = group[q6_high_at(r, j)] >> q6_high_shift(j) & 3;
+                   const int q = (nibble(group, r, j) | high << 4) - 32;
+                   out[from + j] = static_cast<float>(q) * (half_at(block, r) * static_cast<float>(sc));
+                 }
+               });
+}
+
 }  // namespace
 
 std::string_view ttype_name(TType t) {
@@ -27,6 +68,9 @@ std::string_view ttype_name(TType t) {
     case TType::f32: return "f32";
     case TType::q8: return "q8";
     case TType::q4: return "q4";
+    case TType::q80: return "q8_0";
+    case TType::q4k: return "q4_K";
+    case TType::q6k: return "q6_K";
   }
   return "unknown";
 }
@@ -37,6 +81,9 @@ uint64_t panel_bytes(TType t, uint64_t cols) {
     case TType::f32: return times(cols, kPanelRows * sizeof(float));
     case TType::q8: return times(groups_of(cols), kQ8GroupBytes);
     case TType::q4: return times(groups_of(cols), kQ4GroupBytes);
+    case TType::q80: return times(groups_of(cols), kQ80GroupBytes);
+    case TType::q4k: return times(blocks_of(t, cols), kQ4kBlockBytes);
+    case TType::q6k: return times(blocks_of(t, cols), kQ6kBlockBytes);
   }
   throw Error("tensor type " + std::to_string(static_cast<uint32_t>(t)) + " is unknown");
 }
@@ -56,22 +103,25 @@ void panel_row(TType type, const uint8_t* panel, const float* scales, uint64_t c
       for (uint64_t k = 0; k < cols; k++) std::memcpy(out + k, panel + (k * kPanelRows + r) * sizeof(float), sizeof(float));
       break;
     case TType::q8:
-      // column 4c + b of a group lies at piece c, row r, byte b
       for (uint64_t k = 0; k < cols; k++) {
-        const uint64_t g = k / kGroup, c = k % kGroup / 4, b = k % 4;
-        const auto q = static_cast<int8_t>(panel[g * kQ8GroupBytes + c * 64 + r * 4 + b]);
+        const auto q = static_cast<int8_t>(panel[k / kGroup * kQ8GroupBytes + int8_at(r, k % kGroup)]);
         out[k] = static_cast<float>(q) * scales[r];
+      }
+      break;
+    case TType::q80:
+      for (uint64_t k = 0; k < cols; k++) {
+        const uint8_t* group = panel + k / kGroup * kQ80GroupBytes;
+        out[k] = static_cast<float>(static_cast<int8_t>(group[int8_at(r, k % kGroup)])) * half_at(group + kQ8GroupBytes, r);
       }
       break;
     case TType::q4:
       for (uint64_t k = 0; k < cols; k++) {
         const uint8_t* group = panel + k / kGroup * kQ4GroupBytes;
-        const uint64_t j = k % 16;  // columns j and 16 + j share a byte
-        const uint8_t byte = group[j / 4 * 64 + r * 4 + j % 4];
-        const int n = k % kGroup < 16 ? byte & 15 : byte >> 4;
-        out[k] = static_cast<float>(n - 8) * f16_to_f32(get_le<uint16_t>(group + kQ4NibbleBytes + r * 2));
+        out[k] = static_cast<float>(nibble(group, r, k % kGroup) - 8) * half_at(group + kQ4NibbleBytes, r);
       }
       break;
+    case TType::q4k: q4k_row(panel, cols, r, out); break;
+    case TType::q6k: q6k_row(panel, cols, r, out); break;
     case TType::vec: break;
   }
 }

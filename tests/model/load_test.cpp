@@ -183,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NameFull", [](MnmEdit& e) { e.bytes.replace(e.entry(0), 64, 64, 'n'); }, "malformed name"},
         Case{"NameControl", [](MnmEdit& e) { e.set<char>(e.entry(0), '\n'); }, "\\x0ambed"},
         Case{"Type0", type("embed", 0), "tensor embed has type 0, which this program does not know"},
-        Case{"TypeNew", type("layers.1.down", 5), "tensor layers.1.down has type 5"},
+        Case{"TypeNew", type("layers.1.down", 8), "tensor layers.1.down has type 8"},
         Case{"TypeHuge", type("head", UINT32_MAX), "type 4294967295"},
         Case{"MatrixAsVec", type("layers.0.q", 1), "tensor layers.0.q has type vec, which is for norms"},
         Case{"NormAsMatrix", type("out_norm", 2), "tensor out_norm has type f32, which is for matrices"},

@@ -1,0 +1,111 @@
+// repack.cpp - ggml's blocks, as ggml-common.h declares and ggml-quants.c reads them, one row after the other into panels.
+#include "model/repack.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "kern/error.h"
+
+namespace nyb {
+namespace {
+
+// {f16 d; int8 qs[32]}
+void q80_block(const uint8_t* b, size_t r, uint8_t* group) {
+  std::memcpy(group + kQ8GroupBytes + 2 * r, b, 2);
+  for (size_t j = 0; j < kGroup; j++) group[int8_at(r, j)] = b[2 + j];
+}
+
+// {f16 d; u8 qs[16]}, byte j: column j below, 16 + j above, which is the panel's byte too
+void q40_block(const uint8_t* b, size_t r, uint8_t* group) {
+  std::memcpy(group + kQ4NibbleBytes + 2 * r, b, 2);
+  for (size_t j = 0; j < 16; j++) group[nibble_at(r, j)] = b[2 + j];
+}
+
+// The eight 6-bit scales and minima in twelve bytes: of the first four the low bits of bytes 0..3 and 4..7; of the others four
+// bits in bytes 8..11, and two in the high bits of bytes 0..7.
+struct ScaleMin {
+  uint8_t scale, min;
+};
+ScaleMin scale_min(const uint8_t* s, size_t i) {
+  if (i < 4) return {static_cast<uint8_t>(s[i] & 63), static_cast<uint8_t>(s[i + 4] & 63)};
+  return {static_cast<uint8_t>((s[i + 4] & 15) | s[i - 4] >> 6 << 4), static_cast<uint8_t>(s[i + 4] >> 4 | s[i] >> 6 << 4)};
+}
+
+// {f16 d, dmin; u8 scales[12]; u8 qs[128]}: 32 bytes for each two groups, the first in the low nibbles
+void q4k_block(const uint8_t* b, size_t r, uint8_t* block) {
+  std::memcpy(block + 2 * r, b, 2);
+  std::memcpy(block + 2 * (kPanelRows + r), b + 2, 2);
+  for (size_t g = 0; g < kBlockGroups; g++) {
+    uint8_t* group = block + kQ4kHeadBytes + g * kQ4kGroupBytes;
+    const ScaleMin s = scale_min(b + 4, g);
+    group[kQ4kScaleAt + r] = s.scale;
+    group[kQ4kMinAt + r] = s.min;
+    const uint8_t* q = b + 16 + g / 2 * kGroup;
+    const unsigned shift = g % 2 * 4;
+    for (size_t j = 0; j < 16; j++)
+      group[nibble_at(r, j)] = static_cast<uint8_t>((q[j] >> shift & 15) | (q[16 + j] >> shift & 15) << 4);
+  }
+}
+
+// {u8 ql[128], qh[64]; int8 scales[16]; f16 d}: of each 128 columns, the first 64 in the low nibbles of 64 bytes of ql, the others
+// in the high ones; the high bits of columns l, 32 + l, 64 + l and 96 + l in byte l of 32 of qh, from below
+void q6k_block(const uint8_t* b, size_t r, uint8_t* block) {
+  const uint8_t *ql = b, *qh = b + 128, *scales = b + 192;
+  std::memcpy(block + 2 * r, b + 208, 2);
+  for (size_t g = 0; g < kBlockGroups; g++) {
+    uint8_t* group = block + kQ6kHeadBytes + g * kQ6kGroupBytes;
+    group[kQ6kScaleAt + r] = scales[2 * g];
+    group[kQ6kScaleAt + kPanelRows + r] = scales[2 * g + 1];
+    const uint8_t* low = ql + g / 4 * 64 + g % 2 * kGroup;
+    const uint8_t* high = qh + g / 4 * kGroup;
+    for (size_t j = 0; j < kGroup; j++) {  // the panel was zeros
+      group[nibble_at(r, j)] |= static_cast<uint8_t>((low[j] >> g % 4 / 2 * 4 & 15) << nibble_shift(j));
+      group[q6_high_at(r, j)] |= static_cast<uint8_t>((high[j] >> g % 4 * 2 & 3) << q6_high_shift(j));
+    }
+  }
+}
+
+struct Blocks {
+  TType type;
+  size_t cols, bytes;  // of a block of ggml's
+  size_t panel_bytes;  // sixteen rows of it
+  void (*put)(const uint8_t* block, size_t r, uint8_t* at);
+  // a block of zero weights is zeros but for these bytes
+  size_t zero_from = 0, zero_to = 0;
+  uint8_t zero = 0;
+};
+constexpr Blocks kBlocks[] = {
+    {TType::q80, kGroup, 34, kQ80GroupBytes, q80_block},
+    {TType::q4, kGroup, 18, kQ4GroupBytes, q40_block, 2, 18, 0x88},  // n = q + 8
+    {TType::q4k, kBlockCols, 144, kQ4kBlockBytes, q4k_block},
+    {TType::q6k, kBlockCols, 210, kQ6kBlockBytes, q6k_block, 128, 192, 0xaa},  // n = q + 32
+};
+
+const Blocks& blocks_for(TType type, uint64_t cols) {
+  for (const Blocks& b : kBlocks) {
+    if (b.type != type) continue;
+    if (cols % b.cols == 0) return b;
+    throw Error("rows of " + std::to_string(cols) + " columns are no whole number of ggml's blocks of " + std::to_string(b.cols));
+  }
+  throw Error("no block of ggml's is repacked as " + std::string(ttype_name(type)));
+}
+
+}  // namespace
+
+uint64_t ggml_row_bytes(TType type, uint64_t cols) {
+  const Blocks& b = blocks_for(type, cols);
+  return cols / b.cols * b.bytes;
+}
+
+void repack_panel(TType type, std::span<const uint8_t* const> rows, uint64_t cols, uint8_t* panel) {
+  const Blocks& b = blocks_for(type, cols);
+  std::vector<uint8_t> zero(b.bytes);
+  std::fill(zero.begin() + static_cast<ptrdiff_t>(b.zero_from), zero.begin() + static_cast<ptrdiff_t>(b.zero_to), b.zero);
+  std::memset(panel, 0, panel_bytes(type, cols));
+  for (uint64_t i = 0; i < cols / b.cols; i++)
+    for (size_t r = 0; r < kPanelRows; r++)
+      b.put(r < rows.size() ? rows[r] + i * b.bytes : zero.data(), r, panel + i * b.panel_bytes);
+}
+
+}  // namespace nyb
