@@ -1,13 +1,9 @@
 // sweep_report.cpp - tables and JSON.
 #include "sweep_report.h"
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <algorithm>
-#include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include "common/app.h"
-#include "engine/threads.h"
 #include "probe/probe.h"
 
 namespace nyb {
@@ -16,8 +12,8 @@ namespace {
 using json = nlohmann::ordered_json;
 
 json machine_json(const Machine& m) {
-  return {{"cpu", m.cpu},   {"cpus", m.cpus},       {"last_cache_bytes", m.last_cache},
-          {"date", m.date}, {"version", m.version}, {"command", m.command}};
+  return {{"cpu", m.cpu},       {"cpus", m.cpus},      {"last_cache_bytes", m.last_cache}, {"date", m.date}, {"version", m.version},
+          {"commit", m.commit}, {"command", m.command}};
 }
 
 json row_json(const SweepRow& r) {
@@ -106,8 +102,8 @@ std::string table(const std::vector<SweepRow>& rows) {
 }
 
 std::string md(const Sweep& s, const Machine& m) {
-  std::string out = fmt::format("{}, {} CPU{}, last cache {} MiB; nybble {}, {}\n", human_words(m.cpu), m.cpus,
-                                m.cpus == 1 ? "" : "s", m.last_cache >> 20, m.version, m.date);
+  std::string out = fmt::format("{}, {} CPU{}, last cache {} MiB; {}\n", human_words(m.cpu), m.cpus, m.cpus == 1 ? "" : "s",
+                                m.last_cache >> 20, made_by(m));
   for (const SweepProbe& p : s.probes)
     out += fmt::format("read bandwidth, {} thread{}, {}: {:.1f} GB/s median, {:.1f} best (loop {}; a loop in plain C++ {:.1f})\n",
                        p.threads, p.threads == 1 ? "" : "s", p.kind, median(p.samples),
@@ -154,13 +150,6 @@ std::string csv(const Sweep& s) {
   return out;
 }
 
-std::string cpu_name() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
-  return "a CPU without a name";
-}
-
 }  // namespace
 
 ReportFormat report_format(const std::string& name) {
@@ -169,17 +158,6 @@ ReportFormat report_format(const std::string& name) {
   if (name == "json") return ReportFormat::json;
   if (name == "jsonl") return ReportFormat::jsonl;
   throw Error(fmt::format("the output is one of md, csv, json, jsonl, not '{}'", human_words(name)));
-}
-
-Machine machine_here(const std::string& command) {
-  Machine m;
-  m.cpu = cpu_name();
-  m.date = fmt::format("{:%FT%TZ}", fmt::gmtime(std::time(nullptr)));
-  m.version = program_version();
-  m.command = command;
-  m.cpus = cpus_usable();
-  m.last_cache = last_cache_bytes();
-  return m;
 }
 
 std::string sweep_text(const Sweep& s, const Machine& m, ReportFormat f) {

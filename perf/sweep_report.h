@@ -1,21 +1,13 @@
 // sweep_report.h - what a sweep found, for people and for programs.
 #pragma once
 #include <string>
-#include <string_view>
+#include "machine.h"
 #include "sweep.h"
 
 namespace nyb {
 
 enum class ReportFormat : uint8_t { md, csv, json, jsonl };
 ReportFormat report_format(const std::string& name);  // throws Error listing them
-
-// What a row is worth without the machine it came from.
-struct Machine {
-  std::string cpu, date, version, command;
-  unsigned cpus = 0;
-  size_t last_cache = 0;
-};
-Machine machine_here(const std::string& command);
 
 // md: a table with the bandwidth above and what was noticed below it. csv: the table, one sample list a row. json: one object with
 // machine, probes and rows; jsonl: one object a row. Both have every sample.

@@ -49,13 +49,15 @@ TEST(SweepReport, EachFormatHasEachRow) {
   s.rows[1].samples = {100};
   s.probes = {{2, "mapped file", "ymm x8", {19, 20, 21}, 18}};
   s.missing = {"vnni: not on this CPU"};
-  const Machine m{"a CPU", "2026-01-01T00:00:00Z", "0", "perf", 4, 32 << 20};
+  const Machine m{"a CPU", "2026-01-01T00:00:00Z", "0", "perf", 4, 32 << 20, "abc123"};
   const std::string md = sweep_text(s, m, ReportFormat::md);
-  for (const char* text : {"20.0 GB/s median, 21.0 best (loop ymm x8; a loop in plain C++ 18.0)", "vnni: not on this CPU",
-                           "| tg64 @ d512 ", "| pp128 @ d512 ", "1 of 2 rows spread by more than 10 %", "50 %"})
+  for (const char* text :
+       {"nybble 0 at abc123, 2026-01-01T00:00:00Z", "20.0 GB/s median, 21.0 best (loop ymm x8; a loop in plain C++ 18.0)",
+        "vnni: not on this CPU", "| tg64 @ d512 ", "| pp128 @ d512 ", "1 of 2 rows spread by more than 10 %", "50 %"})
     EXPECT_NE(md.find(text), std::string::npos) << text << " in\n" << md;
   const json j = json::parse(sweep_text(s, m, ReportFormat::json));
   EXPECT_EQ(j["machine"]["cpus"], 4);
+  EXPECT_EQ(j["machine"]["commit"], "abc123");
   EXPECT_EQ(j["read"][0]["gb_per_second"], 20.0);
   ASSERT_EQ(j["rows"].size(), 2u);
   EXPECT_EQ(j["rows"][0]["samples"], json({90.0, 110.0, 100.0}));
