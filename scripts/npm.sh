@@ -1,11 +1,12 @@
 #!/bin/sh
-# The independent tokenizer that the text tests compare ids with, from npm, into the folder named; quick where it is there.
+# What the tests compare with, from npm, into the folder named: an independent tokenizer, and llama.cpp's own library of types
+# (libggml-base.so, prebuilt for CPUs; without the packages for GPUs). Quick where they are there.
 set -eu
 folder=$1
-package=@huggingface/tokenizers@0.2.0
-[ "$(cat "$folder/installed" 2>/dev/null)" = "$package" ] && exit 0
-echo "installing $package (npm)" >&2
+packages="@huggingface/tokenizers@0.2.0 @node-llama-cpp/linux-x64@3.21.1"
+[ "$(cat "$folder/installed" 2>/dev/null)" = "$packages" ] && exit 0
+echo "installing $packages (npm)" >&2
 mkdir -p "$folder"
-npm install -E --no-audit --no-fund --ignore-scripts --no-save --loglevel=error --prefix "$folder" "$package" >&2 ||
-  { echo "$0: npm could not install $package" >&2; exit 1; }
-echo "$package" >"$folder/installed"
+npm install -E --no-audit --no-fund --ignore-scripts --no-save --omit=optional --loglevel=error --prefix "$folder" $packages >&2 ||
+  { echo "$0: npm could not install $packages" >&2; exit 1; }
+echo "$packages" >"$folder/installed"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kern/error.h"
+#include "model/dequant.h"
 
 namespace nyb {
 namespace {
@@ -22,23 +23,13 @@ void q40_block(const uint8_t* b, size_t r, uint8_t* group) {
   for (size_t j = 0; j < 16; j++) group[nibble_at(r, j)] = b[2 + j];
 }
 
-// The eight 6-bit scales and minima in twelve bytes: of the first four the low bits of bytes 0..3 and 4..7; of the others four
-// bits in bytes 8..11, and two in the high bits of bytes 0..7.
-struct ScaleMin {
-  uint8_t scale, min;
-};
-ScaleMin scale_min(const uint8_t* s, size_t i) {
-  if (i < 4) return {static_cast<uint8_t>(s[i] & 63), static_cast<uint8_t>(s[i + 4] & 63)};
-  return {static_cast<uint8_t>((s[i + 4] & 15) | s[i - 4] >> 6 << 4), static_cast<uint8_t>(s[i + 4] >> 4 | s[i] >> 6 << 4)};
-}
-
 // {f16 d, dmin; u8 scales[12]; u8 qs[128]}: 32 bytes for each two groups, the first in the low nibbles
 void q4k_block(const uint8_t* b, size_t r, uint8_t* block) {
   std::memcpy(block + 2 * r, b, 2);
   std::memcpy(block + 2 * (kPanelRows + r), b + 2, 2);
   for (size_t g = 0; g < kBlockGroups; g++) {
     uint8_t* group = block + kQ4kHeadBytes + g * kQ4kGroupBytes;
-    const ScaleMin s = scale_min(b + 4, g);
+    const GgmlScaleMin s = ggml_scale_min(b + 4, g);
     group[kQ4kScaleAt + r] = s.scale;
     group[kQ4kMinAt + r] = s.min;
     const uint8_t* q = b + 16 + g / 2 * kGroup;

@@ -8,13 +8,27 @@
 
 #include "kern/f16.h"
 #include "model/bytes.h"
+#include "model/dequant.h"
 
 namespace nyb {
 
 namespace {
 
+// A block is taken apart whole, and of its values the wanted ones are copied.
+void read_blocks(const SourceTensor& t, uint64_t first, uint64_t n, float* out) {
+  const GgmlBlock& b = ggml_block(t.block);
+  float values[256];
+  for (uint64_t done = 0; done < n;) {
+    const uint64_t i = first + done, from = i % b.values, count = std::min(b.values - from, n - done);
+    ggml_floats(ggml_unpack(t.block, t.data + i / b.values * b.bytes), values);
+    std::memcpy(out + done, values + from, count * sizeof(float));
+    done += count;
+  }
+}
+
 // In the source's own order.
 void read_values(const SourceTensor& t, uint64_t first, uint64_t n, float* out) {
+  if (t.type == SourceType::ggml) return read_blocks(t, first, n, out);
   const uint8_t* p = t.data + first * source_type_bytes(t.type);
   switch (t.type) {
     case SourceType::f32: std::memcpy(out, p, n * sizeof(float)); break;
@@ -30,6 +44,7 @@ void read_values(const SourceTensor& t, uint64_t first, uint64_t n, float* out) 
         out[i] = static_cast<float>(get_le<int8_t>(p + i)) * get_le<float>(scales + (first + i) / t.group * sizeof(float));
       break;
     }
+    case SourceType::ggml: break;
   }
 }
 

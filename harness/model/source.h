@@ -3,14 +3,15 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+#include "model/ggml_type.h"
 #include "model/mapped_file.h"
 #include "model/meta.h"
 #include "model/model.h"
 
 namespace nyb {
 
-// q8: all values in int8, then an f32 scale for each `group` of them.
-enum class SourceType : uint8_t { f32, f16, bf16, q8 };
+// q8: all values in int8, then an f32 scale for each `group` of them. ggml: blocks of `block`, which is none of floats.
+enum class SourceType : uint8_t { f32, f16, bf16, q8, ggml };
 
 // A row-major tensor of a mapped source file, at any alignment. Nothing is owned.
 struct SourceTensor {
@@ -21,15 +22,16 @@ struct SourceTensor {
   uint64_t bytes = 0;
   size_t file = 0;        // which of the source's files
   uint64_t group = 0;     // of q8
+  GgmlType block{};       // of ggml
   uint64_t pairs_of = 0;  // not 0: every so many rows are a head whose RoPE turns rows 2i and 2i + 1
 };
-uint64_t source_type_bytes(SourceType t);  // of a value, without its scale
+uint64_t source_type_bytes(SourceType t);  // of a value, without its scale; not of ggml
 
 // Where row `row` of a matrix, as a model file has it, is in the source: a model file turns rows i and i + n/2 of a head.
 uint64_t source_row(const SourceTensor& t, uint64_t row);
 
 // `n` values from index `first` on, in the order of the model file, as floats (each format's values are floats exactly; of q8,
-// the product of value and scale rounded to one).
+// the product of value and scale rounded to one; of ggml what its own dequantize_row_* give).
 void source_read(const SourceTensor& t, uint64_t first, uint64_t n, float* out);
 // The values will not be read again soon: their pages need not stay in memory.
 void source_release(const SourceTensor& t);

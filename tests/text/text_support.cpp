@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "support/data.h"
+#include "support/npm.h"
 #include "text/byte_map.h"
 
 namespace nyb::test {
@@ -85,24 +86,16 @@ std::string quoted(const fs::path& p) {
 }  // namespace
 
 std::vector<Ids> hf_ids(const fs::path& tokenizer_json, const std::vector<std::string>& texts, bool specials) {
-  const char* chosen = std::getenv("NYBBLE_NPM");
-  const fs::path prefix = chosen && *chosen ? fs::path(chosen) : binary_dir() / "npm";
-  const std::string remedy =
-      "install Node 18 or newer and run `npm i -E --no-audit --no-fund --ignore-scripts --no-save --prefix " + quoted(prefix) +
-      " @huggingface/tokenizers@0.2.0` (./check does), or set NYBBLE_NPM to a folder where that was run";
-  if (!fs::exists(prefix / "node_modules/@huggingface/tokenizers/package.json")) {
-    ADD_FAILURE() << "@huggingface/tokenizers is not in " << prefix << ": " << remedy;
-    return {};
-  }
+  if (!fs::exists(npm_file("@huggingface/tokenizers/package.json"))) return {};
   const fs::path in = tmp_dir() / "hf.in", out = tmp_dir() / "hf.out";
   {
     std::ofstream lines(in, std::ios::binary);
     for (const std::string& t : texts) lines << json{{"text", base64(t)}, {"specials", specials}}.dump() << '\n';
   }
-  const std::string command = "node " + quoted(source_dir() / "tests/text/hf_tokenize.mjs") + " " + quoted(prefix) + " " +
+  const std::string command = "node " + quoted(source_dir() / "tests/text/hf_tokenize.mjs") + " " + quoted(npm_dir()) + " " +
                               quoted(tokenizer_json) + " <" + quoted(in) + " >" + quoted(out);
   if (std::system(command.c_str()) != 0) {  // NOLINT(bugprone-command-processor)
-    ADD_FAILURE() << "node did not run: " << remedy;
+    ADD_FAILURE() << "node did not run: " << npm_remedy();
     return {};
   }
   std::vector<Ids> ids;
