@@ -60,7 +60,7 @@ kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
         %assign lo 2 + v
         %assign hi 2 + v + 2 * (dot_chains - 1)
         vmovups m8, [w + 288 * g + 64 * c + VBYTES * v]
-        NIBBLES m8, m9
+        NIBBLES m8, m9, m13
         DOT u4, m%[lo], m9, dot_x0, m9, m10
         DOT u4, m%[hi], m8, dot_x1, m8, m10
         %assign v v + 1
@@ -99,19 +99,6 @@ kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
 .done:
   kern_ret
 kern_end
-%endmacro
-
-; [in] %1 bytes of two nibbles -> [out] %2 the low ones, %1 the high ones. m13 is 0x0f
-%macro NIBBLES 2
-  %if ISA_512
-    vpandd %2, %1, m13
-    vpsrlw %1, %1, 4
-    vpandd %1, %1, m13
-  %else
-    vpand %2, %1, m13
-    vpsrlw %1, %1, 4
-    vpand %1, %1, m13
-  %endif
 %endmacro
 
 GEMV_Q4 avx2

@@ -14,12 +14,12 @@ void one(const KernTable& kern, const Tensor& w, size_t from, size_t count, cons
   switch (w.type) {
     case TType::q8: return kern.gemv_q8(panel, w.row_scale() + from * kPanelRows, x, y, groups_of(w.cols), count);
     case TType::q4: return kern.gemv_q4(panel, x, y, groups_of(w.cols), count);
+    case TType::q80: return kern.gemv_q80(panel, x, y, groups_of(w.cols), count);
+    case TType::q4k: return kern.gemv_q4k(panel, x, y, groups_of(w.cols), count);
+    case TType::q6k: return kern.gemv_q6k(panel, x, y, groups_of(w.cols), count);
     case TType::f32:
       return kern.gemv_f32(reinterpret_cast<const float*>(panel), in.values + token * in.values_stride, y, w.cols, count);
-    case TType::vec:
-    case TType::q80:
-    case TType::q4k:
-    case TType::q6k: break;
+    case TType::vec: break;
   }
 }
 

@@ -11,12 +11,12 @@ namespace nyb {
 struct MatIn {
   const float* values;    // f32 matrices
   size_t values_stride;   // floats from one token to the next
-  const QxGroup* groups;  // q8 and q4
+  const QxGroup* groups;  // all others
   size_t groups_stride;   // groups from one token to the next
 };
 
 // Whether products with this type read MatIn::groups (else values).
-constexpr bool takes_groups(TType t) { return t == TType::q8 || t == TType::q4; }
+constexpr bool takes_groups(TType t) { return t != TType::f32 && t != TType::vec; }
 
 // Rows [16 * from, 16 * to) for each token: y + t * y_stride receives 16 * (to - from) floats. Panels are read from memory once
 // however many tokens there are. from < to; w is a matrix, not a vector.

@@ -112,18 +112,30 @@ bool check_gemv_q8(Check& c) {
   });
 }
 
-bool check_gemv_q4(Check& c) {
-  return matrices(c, [&](uint64_t groups, uint64_t panels, uint64_t) {
-    std::vector<uint8_t> w = c.rnd.bytes(panels * groups * kQ4GroupBytes);
-    for (uint64_t g = 0; g < panels * groups; ++g) {
-      const std::vector<uint16_t> scale = c.rnd.halves(kPanelRows);
-      std::memcpy(w.data() + g * kQ4GroupBytes + kQ4NibbleBytes, scale.data(), scale.size() * sizeof(uint16_t));
+// Panels that hold their scales: units of so many groups and bytes, any bytes but for `halves` f16 from `at`.
+struct Unit {
+  uint64_t groups, bytes, at, halves;
+};
+
+template <class Kernel>
+bool check_panels(Check& c, const Unit& u, Kernel KernTable::*kernel) {
+  return matrices(c, [&](uint64_t true_groups, uint64_t panels, uint64_t) {
+    const uint64_t units = (true_groups + u.groups - 1) / u.groups, groups = units * u.groups;
+    std::vector<uint8_t> w = c.rnd.bytes(panels * units * u.bytes);
+    for (uint64_t i = 0; i < panels * units; ++i) {
+      const std::vector<uint16_t> scale = c.rnd.halves(u.halves);
+      std::memcpy(w.data() + i * u.bytes + u.at, scale.data(), scale.size() * sizeof(uint16_t));
     }
     const std::vector<QxGroup> x = activations(c, groups);
     return both_void<float>(c, panels * kPanelRows,
-                            [&](const KernTable& t, auto& y) { t.gemv_q4(w.data(), x.data(), y.data(), groups, panels); });
+                            [&](const KernTable& t, auto& y) { (t.*kernel)(w.data(), x.data(), y.data(), groups, panels); });
   });
 }
+
+bool check_gemv_q4(Check& c) { return check_panels(c, {1, kQ4GroupBytes, kQ4NibbleBytes, kPanelRows}, &KernTable::gemv_q4); }
+bool check_gemv_q80(Check& c) { return check_panels(c, {1, kQ80GroupBytes, kQ8GroupBytes, kPanelRows}, &KernTable::gemv_q80); }
+bool check_gemv_q4k(Check& c) { return check_panels(c, {kBlockGroups, kQ4kBlockBytes, 0, 2 * kPanelRows}, &KernTable::gemv_q4k); }
+bool check_gemv_q6k(Check& c) { return check_panels(c, {kBlockGroups, kQ6kBlockBytes, 0, kPanelRows}, &KernTable::gemv_q6k); }
 
 bool check_gemv_f32(Check& c) {
   return matrices(c, [&](uint64_t, uint64_t panels, uint64_t cols) {

@@ -29,6 +29,13 @@ QxGroup quantize_group(const float (&x)[kGroupLen], uint32_t amax_bits) {
   return out;
 }
 
+// A group of int8 is [piece of 8][row][4 columns].
+int32_t int8_dot(const int8_t* group, size_t r, const QxGroup& in) {
+  int32_t sum = 0;
+  for (size_t i = 0; i < kGroupLen; ++i) sum += group[(i / 4 * kRows + r) * 4 + i % 4] * in.q[i];
+  return sum;
+}
+
 }  // namespace
 
 uint32_t qx_vec(const float* x, QxGroup* out, size_t n) {
@@ -46,20 +53,30 @@ uint32_t qx_vec(const float* x, QxGroup* out, size_t n) {
   return 0;
 }
 
-// A group of a panel is [piece of 8][row][4 columns].
 void gemv_q8(const void* w, const float* row_scale, const QxGroup* x, float* y, size_t groups, size_t panels) {
   const auto* bytes = static_cast<const int8_t*>(w);
   for (size_t panel = 0; panel < panels; ++panel) {
     float acc[kRows] = {};
     for (size_t g = 0; g < groups; ++g, bytes += kRows * kGroupLen) {
       const QxGroup in = get(x, g);
-      for (size_t r = 0; r < kRows; ++r) {
-        int32_t sum = 0;
-        for (size_t i = 0; i < kGroupLen; ++i) sum += bytes[(i / 4 * kRows + r) * 4 + i % 4] * in.q[i];
-        acc[r] = fma_once(static_cast<float>(sum), in.scale, acc[r]);
-      }
+      for (size_t r = 0; r < kRows; ++r) acc[r] = fma_once(static_cast<float>(int8_dot(bytes, r, in)), in.scale, acc[r]);
     }
     for (size_t r = 0; r < kRows; ++r) put(y, panel * kRows + r, acc[r] * get(row_scale, panel * kRows + r));
+  }
+}
+
+// After the bytes of a group, sixteen f16 scales.
+void gemv_q80(const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) {
+  const auto* bytes = static_cast<const int8_t*>(w);
+  for (size_t panel = 0; panel < panels; ++panel) {
+    float acc[kRows] = {};
+    for (size_t g = 0; g < groups; ++g, bytes += kRows * (kGroupLen + 2)) {
+      const QxGroup in = get(x, g);
+      const auto* scales = reinterpret_cast<const uint16_t*>(bytes + kRows * kGroupLen);
+      for (size_t r = 0; r < kRows; ++r)
+        acc[r] = fma_once(static_cast<float>(int8_dot(bytes, r, in)), f16_to_f32(get(scales, r)) * in.scale, acc[r]);
+    }
+    for (size_t r = 0; r < kRows; ++r) put(y, panel * kRows + r, acc[r]);
   }
 }
 

@@ -35,10 +35,10 @@ ErrorSum ProductMeter::measure(TType type, const float* w, size_t rows, const ui
     case TType::q8: ref::gemv_q8(panel, scales, qx_.data(), y, qx_.size(), 1); break;
     case TType::q4: ref::gemv_q4(panel, qx_.data(), y, qx_.size(), 1); break;
     case TType::f32: ref::gemv_f32(reinterpret_cast<const float*>(panel), x_.data(), y, cols_, 1); break;
-    case TType::vec:
-    case TType::q80:
-    case TType::q4k:
-    case TType::q6k: return {};
+    case TType::q80: ref::gemv_q80(panel, qx_.data(), y, qx_.size(), 1); break;
+    case TType::q4k: ref::gemv_q4k(panel, qx_.data(), y, qx_.size(), 1); break;
+    case TType::q6k: ref::gemv_q6k(panel, qx_.data(), y, qx_.size(), 1); break;
+    case TType::vec: return {};
   }
   ErrorSum e;
   for (size_t r = 0; r < rows; r++) {

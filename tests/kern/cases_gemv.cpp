@@ -113,47 +113,137 @@ void gemv_q8(KernRun& run, const Shape& s, Kind kind) {
   check_q8(run, w, run.floats(16 * panels, kind), x, panels, kind);
 }
 
-void check_q4(KernRun& run, const std::vector<uint8_t>& w, const std::vector<QxGroup>& x, size_t panels, Kind kind) {
-  const size_t groups = x.size();
+// Panels that hold all their scales themselves: their bytes in units of a group, or of a block of eight.
+struct Panels {
+  void (*ref)(const void*, const QxGroup*, float*, size_t, size_t);
+  size_t unit_groups, unit_bytes;
+  void (*fill)(KernRun&, uint8_t* unit, Kind);
+  // For halfway sums: zeros with scales of 1; then, within the unit, single weights of -1 to 7.
+  void (*zero)(uint8_t* unit);
+  void (*set)(uint8_t* unit, size_t group, size_t row, size_t col, int v);
+};
+
+void set_f16(uint8_t* at, size_t row, uint16_t h) { memcpy(at + 2 * row, &h, 2); }
+void set_one(uint8_t* at) {
+  for (size_t r = 0; r < 16; r++) set_f16(at, r, 0x3C00);
+}
+void fill_f16(KernRun& run, uint8_t* at, Kind kind) {
+  for (size_t r = 0; r < 16; r++) set_f16(at, r, run.f16(kind));
+}
+// n bytes of any value; extreme: all of them low, or all high (`same` 0 and 1), or either.
+void fill_bytes(KernRun& run, uint8_t* at, size_t n, Kind kind, size_t same, uint8_t low, uint8_t high) {
+  for (size_t i = 0; i < n; i++) {
+    at[i] = uint8_t(run.bits() >> 20);
+    if (kind == Kind::extreme) at[i] = same == 0 || (same == 2 && run.below(2)) ? low : high;
+  }
+}
+void set_nibble(uint8_t* group, size_t row, size_t col, int n) {
+  uint8_t& b = group[(col % 16 / 4 * 16 + row) * 4 + col % 4];
+  b = col < 16 ? uint8_t((b & 0xF0) | n) : uint8_t((b & 0x0F) | n << 4);
+}
+
+constexpr Panels kQ4 = {ref::gemv_q4,
+                        1,
+                        288,
+                        [](KernRun& run, uint8_t* u, Kind kind) {
+                          fill_bytes(run, u, 256, kind, run.below(3), 0, 0xFF);
+                          fill_f16(run, u + 256, kind);
+                        },
+                        [](uint8_t* u) {
+                          memset(u, 0x88, 256);
+                          set_one(u + 256);
+                        },
+                        [](uint8_t* u, size_t, size_t row, size_t col, int v) { set_nibble(u, row, col, v + 8); }};
+
+constexpr Panels kQ80 = {
+    ref::gemv_q80,
+    1,
+    544,
+    [](KernRun& run, uint8_t* u, Kind kind) {
+      fill_bytes(run, u, 512, kind, run.below(3), 0x80, 0x7F);
+      fill_f16(run, u + 512, kind);
+    },
+    [](uint8_t* u) { set_one(u + 512); },
+    [](uint8_t* u, size_t, size_t row, size_t col, int v) { u[(col / 4 * 16 + row) * 4 + col % 4] = uint8_t(v); }};
+
+// Scales and minima have six bits; the kernel takes eight, which `wide` uses.
+constexpr Panels kQ4k = {ref::gemv_q4k,
+                         8,
+                         2368,
+                         [](KernRun& run, uint8_t* u, Kind kind) {
+                           fill_f16(run, u, kind);
+                           fill_f16(run, u + 32, kind);
+                           for (uint8_t* g = u + 64; g < u + 2368; g += 288) {
+                             fill_bytes(run, g, 256, kind, run.below(3), 0, 0xFF);
+                             fill_bytes(run, g + 256, 32, kind, run.below(3), 0, 63);
+                             for (size_t i = 256; i < 288 && kind != Kind::wide; i++) g[i] &= 63;
+                           }
+                         },
+                         [](uint8_t* u) {
+                           set_one(u);
+                           set_one(u + 32);
+                           for (uint8_t* g = u + 64; g < u + 2368; g += 288) memset(g + 256, 1, 16);
+                         },
+                         [](uint8_t* u, size_t group, size_t row, size_t col, int v) {
+                           uint8_t* g = u + 64 + 288 * group;
+                           if (v < 0) {
+                             g[272 + row] =
+                                 uint8_t(-v);  // there is no such weight; the speck's group has one q, so the minimum does it
+                           } else {
+                             set_nibble(g, row, col, v);
+                           }
+                         }};
+
+constexpr Panels kQ6k = {ref::gemv_q6k,
+                         8,
+                         3360,
+                         [](KernRun& run, uint8_t* u, Kind kind) {
+                           fill_f16(run, u, kind);
+                           for (uint8_t* g = u + 32; g < u + 3360; g += 416) {
+                             fill_bytes(run, g, 384, kind, run.below(3), 0, 0xFF);
+                             fill_bytes(run, g + 384, 32, kind, run.below(3), 0x80, 0x7F);
+                           }
+                         },
+                         [](uint8_t* u) {
+                           set_one(u);
+                           for (uint8_t* g = u + 32; g < u + 3360; g += 416) {
+                             memset(g + 256, 0xAA, 128);
+                             memset(g + 384, 1, 32);
+                           }
+                         },
+                         [](uint8_t* u, size_t group, size_t row, size_t col, int v) {
+                           uint8_t* g = u + 32 + 416 * group;
+                           const int n = v + 32, shift = col % 8 < 4 ? (col < 16 ? 4 : 6) : (col < 16 ? 2 : 0);
+                           set_nibble(g, row, col, n & 15);
+                           uint8_t& b = g[256 + (col % 16 / 8 * 16 + row) * 4 + col % 4];
+                           b = uint8_t((b & ~(3 << shift)) | n >> 4 << shift);
+                         }};
+
+template <const Panels& P>
+void gemv_panels(KernRun& run, const Shape& s, Kind kind) {
+  const size_t groups = s[0], panels = s[1], units = groups / P.unit_groups;
+  std::vector<uint8_t> w(P.unit_bytes * units * panels);
+  std::vector<QxGroup> x;
+  if (kind == Kind::halfway) {
+    const HalfwayGroups h = halfway_activations(run, groups);
+    for (size_t at = 0; at < w.size(); at += P.unit_bytes) P.zero(w.data() + at);
+    for (size_t row = 0; row < 16 * panels; row++)
+      halfway_row(run, h, [&](size_t group, size_t col, int v) {
+        P.set(w.data() + P.unit_bytes * (units * (row / 16) + group / P.unit_groups), group % P.unit_groups, row % 16, col, v);
+      });
+    x = h.x;
+  } else {
+    for (size_t at = 0; at < w.size(); at += P.unit_bytes) P.fill(run, w.data() + at, kind);
+    x = activations(run, groups, kind);
+  }
   std::vector<float> want(16 * panels);
-  ref::gemv_q4(w.data(), x.data(), want.data(), groups, panels);
+  P.ref(w.data(), x.data(), want.data(), groups, panels);
   run.open({{"groups", groups}, {"panels", panels}}, kind);
   const uint8_t* pw = run.in(w);
   const QxGroup* px = run.in(x);
   float* y = run.out<float>(16 * panels);
-  run.call(ref::gemv_q4, pw, px, y, groups, panels);
+  run.call(P.ref, pw, px, y, groups, panels);
   run.expect(y, want, "y");
-}
-
-void set_f16(uint8_t* group, size_t row, uint16_t h) { memcpy(group + 256 + 2 * row, &h, 2); }
-
-void q4_halfway(KernRun& run, size_t groups, size_t panels) {
-  const HalfwayGroups h = halfway_activations(run, groups);
-  std::vector<uint8_t> w(288 * groups * panels, 0x88);  // q 0
-  for (size_t row = 0; row < 16 * panels; row++) {
-    uint8_t* panel = w.data() + 288 * groups * (row / 16);
-    for (size_t g = 0; g < groups; g++) set_f16(panel + 288 * g, row % 16, 0x3C00);
-    halfway_row(run, h, [&](size_t group, size_t col, int v) {
-      uint8_t& b = panel[288 * group + (col % 16 / 4 * 16 + row % 16) * 4 + col % 4];
-      b = col < 16 ? uint8_t((b & 0xF0) | (v + 8)) : uint8_t((b & 0x0F) | (v + 8) << 4);
-    });
-  }
-  check_q4(run, w, h.x, panels, Kind::halfway);
-}
-
-void gemv_q4(KernRun& run, const Shape& s, Kind kind) {
-  const size_t groups = s[0], panels = s[1];
-  if (kind == Kind::halfway) return q4_halfway(run, groups, panels);
-  std::vector<uint8_t> w(288 * groups * panels);
-  const size_t same = run.below(3);
-  for (size_t at = 0; at < w.size(); at += 288) {
-    for (size_t i = 0; i < 256; i++) {
-      w[at + i] = uint8_t(run.bits() >> 20);
-      if (kind == Kind::extreme) w[at + i] = same == 0 || (same == 2 && run.below(2)) ? 0 : 0xFF;
-    }
-    for (size_t r = 0; r < 16; r++) set_f16(w.data() + at, r, run.f16(kind));
-  }
-  check_q4(run, w, activations(run, groups, kind), panels, kind);
 }
 
 void gemv_f32(KernRun& run, const Shape& s, Kind kind) {
@@ -184,8 +274,9 @@ void gemv_f32(KernRun& run, const Shape& s, Kind kind) {
 void q8_extra(KernRun& run) {
   if (!run.target().emulated) gemv_q8(run, {18, 100, 0}, Kind::normal);
 }
-void q4_extra(KernRun& run) {
-  if (!run.target().emulated) gemv_q4(run, {18, 100, 0}, Kind::normal);
+template <const Panels& P>
+void panels_extra(KernRun& run) {
+  if (!run.target().emulated) gemv_panels<P>(run, {P.unit_groups == 8 ? 16 : 18, 100, 0}, Kind::normal);
 }
 
 }  // namespace
@@ -194,9 +285,13 @@ std::vector<KernelCase> gemv_cases() {
   using enum Kind;
   const std::vector<Kind> quantized = {normal, wide, tiny, large, zero, halfway, extreme, outlier};
   const auto shapes = grid(range(0, 9, {24}), range(0, 5)), few = grid({2, 3}, {3});
+  const auto blocks = grid({0, 8, 16}, range(0, 5)), few_blocks = grid({8}, {3});
   return {
       {"gemv_q8", shapes, few, quantized, gemv_q8, q8_extra},
-      {"gemv_q4", shapes, few, quantized, gemv_q4, q4_extra},
+      {"gemv_q4", shapes, few, quantized, gemv_panels<kQ4>, panels_extra<kQ4>},
+      {"gemv_q80", shapes, few, quantized, gemv_panels<kQ80>, panels_extra<kQ80>},
+      {"gemv_q4k", blocks, few_blocks, quantized, gemv_panels<kQ4k>, panels_extra<kQ4k>},
+      {"gemv_q6k", blocks, few_blocks, quantized, gemv_panels<kQ6k>, panels_extra<kQ6k>},
       {"gemv_f32",
        grid(range(0, 40, {64, 100, 172, 256, 288}), range(0, 5)),
        grid({19}, {3}),

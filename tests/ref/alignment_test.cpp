@@ -58,6 +58,11 @@ std::vector<uint8_t> run_all(size_t shift) {
   EXPECT_EQ(ref::qx_vec(a.floats(n), groups, n), 0u);
   ref::gemv_q8(a.floats(256), a.floats(16), groups, a.zeros<float>(16), 2, 1);
   ref::gemv_q4(a.halves(288), groups, a.zeros<float>(16), 2, 1);
+  ref::gemv_q80(a.halves(544), groups, a.zeros<float>(16), 2, 1);
+  auto* block = a.zeros<QxGroup>(8);
+  EXPECT_EQ(ref::qx_vec(a.floats(256), block, 256), 0u);
+  ref::gemv_q4k(a.halves(1184), block, a.zeros<float>(16), 8, 1);
+  ref::gemv_q6k(a.halves(1680), block, a.zeros<float>(16), 8, 1);
   ref::gemv_f32(a.floats(112), a.floats(7), a.zeros<float>(16), 7, 1);
   float* x = a.floats(n);
   ref::exp8_vec(x, a.zeros<float>(n), n);

@@ -19,23 +19,6 @@ struct Shape {
 };
 constexpr Shape kShapes[] = {{16, 1}, {16, 2}, {16, 7}, {48, 3}, {32, 24}, {16, 64}};
 
-std::vector<int8_t> random_ints(Random& rng, size_t n, int low, int high) {
-  std::vector<int8_t> out(n);
-  for (int8_t& v : out) v = static_cast<int8_t>(low + static_cast<int>(rng.word() % static_cast<unsigned>(high - low + 1)));
-  return out;
-}
-
-std::vector<QxGroup> random_groups(Random& rng, size_t groups, float scale) {
-  std::vector<QxGroup> out;
-  for (size_t g = 0; g < groups; ++g) {
-    int8_t q[32];
-    const std::vector<int8_t> v = random_ints(rng, 32, -127, 127);
-    std::memcpy(q, v.data(), 32);
-    out.push_back(group_of(q, scale != 0 ? scale : std::fabs(rng.normal()) * 0.01f + 1e-4f));
-  }
-  return out;
-}
-
 int64_t exact_dot(const std::vector<int8_t>& q, const std::vector<QxGroup>& x, size_t row, size_t g) {
   int64_t sum = 0;
   for (size_t i = 0; i < 32; ++i) sum += static_cast<int64_t>(q[(row * x.size() + g) * 32 + i]) * x[g].q[i];
@@ -77,6 +60,23 @@ TEST(Gemv, Q4IsExactInIntegers) {
   }
 }
 
+TEST(Gemv, Q80IsExactInIntegers) {
+  Random rng(26);
+  for (const Shape s : kShapes) {
+    const auto q = random_ints(rng, s.rows * s.groups * 32, -128, 127);
+    const auto x = random_groups(rng, s.groups, 1.0f);
+    const auto w = panels_q80(q, std::vector<uint16_t>(s.rows * s.groups, 0x3c00), s.rows, s.groups);
+    std::vector<float> y(s.rows);
+    ref::gemv_q80(w.data(), x.data(), y.data(), s.groups, s.rows / 16);
+    for (size_t r = 0; r < s.rows; ++r) {
+      int64_t want = 0;
+      for (size_t g = 0; g < s.groups; ++g) want += exact_dot(q, x, r, g);
+      ASSERT_LT(std::abs(want), 1 << 24);
+      ASSERT_EQ(static_cast<int64_t>(y[r]), want) << r;
+    }
+  }
+}
+
 // The greatest sums that a group can have: 32 * 128 * 127 in int8, 32 * 8 * 127 in int4.
 TEST(Gemv, GroupsAtTheirExtremes) {
   for (const int sign : {1, -1}) {
@@ -87,6 +87,9 @@ TEST(Gemv, GroupsAtTheirExtremes) {
     std::vector<float> y(16);
     const auto w8 = panels_q8(std::vector<int8_t>(512, -128), 16, 1);
     ref::gemv_q8(w8.data(), one.data(), x.data(), y.data(), 1, 1);
+    for (const float v : y) EXPECT_EQ(v, static_cast<float>(-520192 * sign));
+    const auto w80 = panels_q80(std::vector<int8_t>(512, -128), std::vector<uint16_t>(16, 0x3c00), 16, 1);
+    ref::gemv_q80(w80.data(), x.data(), y.data(), 1, 1);
     for (const float v : y) EXPECT_EQ(v, static_cast<float>(-520192 * sign));
     const auto w4 = panels_q4(std::vector<int8_t>(512, -8), std::vector<uint16_t>(16, 0x3c00), 16, 1);
     ref::gemv_q4(w4.data(), x.data(), y.data(), 1, 1);
@@ -116,16 +119,18 @@ TEST(Gemv, Q8IsNearDouble) {
   }
 }
 
-TEST(Gemv, Q4IsNearDouble) {
-  Random rng(23);
+// Both types with a scale for each row and group.
+template <class Layout, class Kernel>
+void scaled_groups_are_near_double(uint64_t seed, int low, int high, const Layout& layout, const Kernel& kernel) {
+  Random rng(seed);
   for (const Shape s : kShapes) {
-    const auto q = random_ints(rng, s.rows * s.groups * 32, -8, 7);
+    const auto q = random_ints(rng, s.rows * s.groups * 32, low, high);
     const auto x = random_groups(rng, s.groups, 0);
     std::vector<uint16_t> scales(s.rows * s.groups);
     for (uint16_t& v : scales) v = static_cast<uint16_t>(rng.below(0x3c00) | (rng.word() & 0x8000u));  // subnormals and both signs
-    const auto w = panels_q4(q, scales, s.rows, s.groups);
+    const auto w = layout(q, scales, s.rows, s.groups);
     std::vector<float> y(s.rows);
-    ref::gemv_q4(w.data(), x.data(), y.data(), s.groups, s.rows / 16);
+    kernel(w.data(), x.data(), y.data(), s.groups, s.rows / 16);
     for (size_t r = 0; r < s.rows; ++r) {
       double want = 0;
       double size = 0;
@@ -138,6 +143,9 @@ TEST(Gemv, Q4IsNearDouble) {
     }
   }
 }
+
+TEST(Gemv, Q4IsNearDouble) { scaled_groups_are_near_double(23, -8, 7, panels_q4, ref::gemv_q4); }
+TEST(Gemv, Q80IsNearDouble) { scaled_groups_are_near_double(27, -128, 127, panels_q80, ref::gemv_q80); }
 
 TEST(Gemv, F32IsNearDouble) {
   Random rng(24);
@@ -197,12 +205,16 @@ TEST(Gemv, ScalesAreSeparateOperations) {
     const auto acc = static_cast<float>(static_cast<double>(exact_dot(q8, x, r, 0)) * x[0].scale);
     ASSERT_EQ(bits_of(y[r]), bits_of(static_cast<float>(static_cast<double>(acc) * scale[r])));
   }
-  const auto w4 = panels_q4(q4, std::vector<uint16_t>(16, 0x2e66), 16, 1);  // 0.1 in f16
+  const std::vector<uint16_t> tenth(16, 0x2e66);  // 0.1 in f16
+  const auto both = static_cast<float>(static_cast<double>(f16_to_f32(0x2e66)) * x[0].scale);
+  const auto w4 = panels_q4(q4, tenth, 16, 1);
   ref::gemv_q4(w4.data(), x.data(), y.data(), 1, 1);
-  for (size_t r = 0; r < 16; ++r) {
-    const auto both = static_cast<float>(static_cast<double>(f16_to_f32(0x2e66)) * x[0].scale);
+  for (size_t r = 0; r < 16; ++r)
     ASSERT_EQ(bits_of(y[r]), bits_of(static_cast<float>(static_cast<double>(exact_dot(q4, x, r, 0)) * both)));
-  }
+  const auto w80 = panels_q80(q8, tenth, 16, 1);
+  ref::gemv_q80(w80.data(), x.data(), y.data(), 1, 1);
+  for (size_t r = 0; r < 16; ++r)
+    ASSERT_EQ(bits_of(y[r]), bits_of(static_cast<float>(static_cast<double>(exact_dot(q8, x, r, 0)) * both)));
 }
 
 }  // namespace
