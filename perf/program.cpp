@@ -43,6 +43,12 @@ TType type_of(const std::string& name) {
   throw Error(fmt::format("--type takes q8, q4 and f32, not '{}'", human_words(name)));
 }
 
+LoadMode load_of(const std::string& name) {
+  for (const LoadMode l : {LoadMode::map, LoadMode::huge})
+    if (load_name(l) == name) return l;
+  throw Error(fmt::format("--load takes map and huge, not '{}'", human_words(name)));
+}
+
 Path path_of(const std::string& name) {
   if (const auto p = path_parse(name)) return *p;
   throw Error(fmt::format("there is no kernel path '{}'; the paths are {}", name, path_names()));
@@ -74,6 +80,15 @@ void sweep_options(CLI::App& app, SweepOptions& o, ReportFormat& format) {
         for (const std::string& w : read_words("--type", s)) o.types.push_back(type_of(w));
       },
       "Types of the shapes' weights (q8,q4)")
+      ->type_name("NAMES")
+      ->group(group);
+  opt_text(
+      app, "--load",
+      [&o](const std::string& s) {
+        o.loads.clear();
+        for (const std::string& w : read_words("--load", s)) o.loads.push_back(load_of(w));
+      },
+      "Weights in a mapped file or in huge pages: map, huge (map)")
       ->type_name("NAMES")
       ->group(group);
   numbers("-t,--threads", "--threads", o.threads, 1, 1024, "Threads (1, and what helps here)");
@@ -143,8 +158,8 @@ int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
   return app_run(app, argc, argv, [&] {
     const std::vector<std::string> rest = app.remaining();
     if (ratio || kernels || !rest.empty()) {
-      for (const char* name :
-           {"--shape", "--model", "--type", "--gen", "--prompt", "--depth", "--repetitions", "--chunk", "--kv", "--output"})
+      for (const char* name : {"--shape", "--model", "--type", "--load", "--gen", "--prompt", "--depth", "--repetitions", "--chunk",
+                               "--kv", "--output"})
         if (app.count(name)) throw UsageError(fmt::format("{} is for whole models; leave it out of --kernels and --ratio", name));
       if (o.paths.size() > 1) throw UsageError("--kernels and --ratio take one path of --kernel, or all");
     }

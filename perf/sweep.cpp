@@ -64,7 +64,8 @@ void run_all(std::vector<SweepCell>& cells, std::vector<ProbeCell>& probes, uint
         ->Repetitions(static_cast<int>(repetitions))
         ->UseManualTime();
   };
-  for (ProbeCell& p : probes) add(fmt::format("read/{}", p.probe.threads), [&p](benchmark::State& s) { time_probe(s, p); });
+  for (ProbeCell& p : probes)
+    add(fmt::format("read/{}/{}", p.probe.threads, p.probe.kind), [&p](benchmark::State& s) { time_probe(s, p); });
   for (SweepCell& c : cells)
     add(fmt::format("{}/{}/{}/{}/{}", c.row.model, c.row.type, path_name(c.row.path), c.row.threads, c.row.test()),
         [&c](benchmark::State& s) { time_row(s, c); });
@@ -88,9 +89,10 @@ double SweepRow::spread() const {
 
 Sweep run_sweep(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table) {
   SweepPlan plan = sweep_plan(cpu, o, table);
-  const ProbeMemory memory(probe_bytes(), ProbeMemory::Kind::file);
+  const std::vector<std::unique_ptr<ProbeMemory>> memories = probe_memories(o.read_bytes, plan.missing);
   std::vector<ProbeCell> cells;
-  for (const uint32_t threads : plan.threads) cells.push_back({&memory, sweep_probe(memory, threads)});
+  for (const uint32_t threads : plan.threads)
+    for (const auto& memory : memories) cells.push_back({memory.get(), sweep_probe(*memory, threads)});
   run_all(plan.cells, cells, o.repetitions);
   std::vector<SweepProbe> probes;
   for (ProbeCell& c : cells) probes.push_back(std::move(c.probe));

@@ -7,7 +7,7 @@
 #include "engine/kv_cache.h"
 #include "kern/cpu.h"
 #include "kern/kern.h"
-#include "model/tensor.h"
+#include "model/model.h"
 
 namespace nyb {
 
@@ -15,15 +15,17 @@ struct SweepOptions {
   std::vector<std::string> shapes;                    // names of shapes.h, with random weights
   std::vector<std::string> models;                    // model files
   std::vector<TType> types = {TType::q8, TType::q4};  // of the shapes
+  std::vector<LoadMode> loads = {LoadMode::map};      // how models and shapes come into memory
   std::vector<Path> paths;                            // none: all of this CPU but ref
   std::vector<uint32_t> threads;                      // none: one, and what the programs choose
   std::vector<uint32_t> gen = {64}, prompt = {128}, depth = {0};
   uint32_t repetitions = 5, chunk = 32;
+  size_t read_bytes = 0;  // of memory that is read for the bandwidth; 0: probe_bytes()
   KvType kv = KvType::f32;
 };
 
 struct SweepRow {
-  std::string model, type, load;  // load: the kind of memory that the weights are in
+  std::string model, type, load;  // load: the kind of memory that the weights are in, as probe_kind_name calls it
   uint64_t params = 0, weight_bytes = 0;
   Path path = Path::ref;
   unsigned threads = 1;
@@ -31,7 +33,7 @@ struct SweepRow {
   uint32_t chunk = 0, prompt = 0, gen = 0, depth = 0;  // prompt or gen
   double bytes_per_token = 0;                          // weights, and keys and values at this depth; of a prompt 0
   double macs_per_token = 0;
-  double bandwidth = 0;         // GB/s of the fastest read loop on as many threads, the median of the same run
+  double bandwidth = 0;         // GB/s of the fastest read loop on as many threads in memory of that kind, median of the same run
   std::vector<double> samples;  // tokens a second
 
   std::string test() const;  // "tg64", "pp128", "tg64 @ d4096"
@@ -48,12 +50,13 @@ struct SweepProbe {
   std::string kind, loop;
   std::vector<double> samples;  // GB/s
   double plain = 0;             // of the loop in plain C++, the median of its rounds
+  bool weights = false;         // weights of this run are in memory of this kind
 };
 
 struct Sweep {
   std::vector<SweepRow> rows;
   std::vector<SweepProbe> probes;
-  std::vector<std::string> missing;  // "vnni8: this CPU lacks AVX-VNNI-INT8"
+  std::vector<std::string> missing;  // "vnni8: this CPU lacks AVX-VNNI-INT8"; what else is not as the table's heads say
 };
 
 constexpr double kNoisySpread = 0.10;  // above it a row is called noisy

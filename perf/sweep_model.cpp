@@ -5,6 +5,7 @@
 #include <filesystem>
 #include "common/app.h"
 #include "common/folders.h"
+#include "engine/memory.h"
 #include "model/random_model.h"
 
 namespace nyb {
@@ -12,9 +13,16 @@ namespace {
 
 constexpr uint64_t kKeptFrom = uint64_t{1} << 30;
 
+std::unique_ptr<Model> loaded(const std::string& path, LoadMode load) {
+  if (load == LoadMode::map) return eng_load(path);
+  if (const std::string off = huge_pages_off(); !off.empty())
+    throw Error(fmt::format("--load huge is not to be had here: {}", off));
+  return eng_load(path, {load, progress_reporter("reading the weights into huge pages", true)});
+}
+
 }  // namespace
 
-SweepModel shape_model(const std::string& name, TType type) {
+SweepModel shape_model(const std::string& name, TType type, LoadMode load) {
   const NamedShape* shape = shape_find(name);
   if (!shape) throw Error(fmt::format("there is no shape '{}'; there are {}", name, shape_names()));
   const uint64_t bytes = model_cost(shape->shape(), shape->tied, type, type).weights;
@@ -26,13 +34,13 @@ SweepModel shape_model(const std::string& name, TType type) {
     random_model(path, *shape, type, type,
                  progress_reporter(fmt::format("making {} of random {} weights", human_bytes(bytes), ttype_name(type)), true));
   }
-  SweepModel m{name, eng_load(path)};
+  SweepModel m{name, loaded(path, load)};
   if (!kept) unlink(path.c_str());  // the mapping stays
   return m;
 }
 
-SweepModel file_model(const std::string& path) {
-  std::unique_ptr<Model> m = eng_load(path);
+SweepModel file_model(const std::string& path, LoadMode load) {
+  std::unique_ptr<Model> m = loaded(path, load);
   std::string label = m->name;
   return {std::move(label), std::move(m)};
 }

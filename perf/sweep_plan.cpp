@@ -6,6 +6,7 @@
 #include <cstring>
 #include "common/app.h"
 #include "engine/engine.h"
+#include "engine/memory.h"
 #include "engine/self_check.h"
 #include "engine/threads.h"
 #include "model/shapes.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr uint32_t kWarmUp = 4;        // steps before the clock starts
 constexpr unsigned kProbeRounds = 3;   // to find the fastest loop
 constexpr uint32_t kMostChecked = 12;  // positions whose logits are compared between the paths
+constexpr double kMostHuge = 0.9;      // of memory in huge pages; less is said
 
 // Ids that no tokenizer has to know: any of the vocabulary.
 std::vector<int32_t> some_ids(size_t n, uint32_t vocab) {
@@ -81,7 +83,7 @@ SweepRow row_of(const SweepModel& m, const SweepOptions& o, Path path, unsigned 
   SweepRow r;
   r.model = m.label;
   r.type = m.model->type_name;
-  r.load = probe_kind_name(ProbeMemory::Kind::file);
+  r.load = probe_kind_name(m.model->load == LoadMode::huge ? ProbeMemory::Kind::huge : ProbeMemory::Kind::file);
   r.params = m.model->shape.params;
   r.weight_bytes = cost.weights;
   r.path = path;
@@ -119,17 +121,26 @@ void add_cells(SweepPlan& plan, const SweepModel& m, const SweepOptions& o, cons
       }
 }
 
+// Says so where memory that should be in huge pages is not: the system gives them when it has them.
+void check_huge(const std::string& what, std::span<const std::byte> memory, std::vector<std::string>& notes) {
+  const double share = static_cast<double>(range_use(memory.data(), memory.size()).huge) / static_cast<double>(memory.size());
+  if (share < kMostHuge) notes.push_back(fmt::format("{}: only {:.0f} % of it is in 2 MiB pages", human_words(what), 100 * share));
+}
+
 }  // namespace
 
 SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table) {
   SweepPlan plan;
   const std::vector<Path> paths = paths_of(cpu, o, plan.missing);
   plan.threads = threads_of(o);
-  for (const std::string& path : o.models) plan.models.push_back(file_model(path));
-  for (const std::string& shape : o.shapes)
-    for (const TType type : o.types) plan.models.push_back(shape_model(shape, type));
+  for (const LoadMode load : o.loads) {
+    for (const std::string& path : o.models) plan.models.push_back(file_model(path, load));
+    for (const std::string& shape : o.shapes)
+      for (const TType type : o.types) plan.models.push_back(shape_model(shape, type, load));
+  }
   for (const SweepModel& m : plan.models) {
     check_equal(m, paths, table);
+    if (m.model->load == LoadMode::huge) check_huge(m.label, std::as_bytes(m.model->bytes()), plan.missing);
     add_cells(plan, m, o, paths, table);
   }
   return plan;
@@ -158,12 +169,25 @@ double sweep_sample(const SweepCell& cell) {
   return tokens / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+std::vector<std::unique_ptr<ProbeMemory>> probe_memories(size_t bytes, std::vector<std::string>& notes) {
+  if (bytes == 0) bytes = probe_bytes();
+  std::vector<std::unique_ptr<ProbeMemory>> all;
+  all.push_back(std::make_unique<ProbeMemory>(bytes, ProbeMemory::Kind::file));
+  if (const std::string off = huge_pages_off(); !off.empty()) {
+    notes.push_back(fmt::format("no reading from 2 MiB pages: {}", off));
+    return all;
+  }
+  all.push_back(std::make_unique<ProbeMemory>(bytes, ProbeMemory::Kind::huge));
+  check_huge("the memory of the reading from 2 MiB pages", all.back()->bytes(), notes);
+  return all;
+}
+
 SweepProbe sweep_probe(const ProbeMemory& memory, unsigned threads) {
   Pool pool(threads);
   const std::vector<LoopSpeed> loops = probe(memory.bytes(), pool, kProbeRounds);
   SweepProbe p;
   p.threads = threads;
-  p.kind = probe_kind_name(ProbeMemory::Kind::file);
+  p.kind = probe_kind_name(memory.kind());
   p.loop = loops.front().loop;
   for (const LoopSpeed& l : loops)
     if (l.loop == kPlainLoop) p.plain = l.median;
@@ -174,8 +198,11 @@ Sweep sweep_result(SweepPlan&& plan, std::vector<SweepProbe>&& probes) {
   Sweep sweep;
   sweep.missing = std::move(plan.missing);
   for (SweepCell& c : plan.cells) {
-    for (const SweepProbe& p : probes)
-      if (p.threads == c.row.threads) c.row.bandwidth = median(p.samples);
+    for (SweepProbe& p : probes)
+      if (p.kind == c.row.load) {
+        p.weights = true;
+        if (p.threads == c.row.threads) c.row.bandwidth = median(p.samples);
+      }
     sweep.rows.push_back(std::move(c.row));
   }
   sweep.probes = std::move(probes);

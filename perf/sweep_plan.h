@@ -1,5 +1,6 @@
 // sweep_plan.h - what a sweep will run: models, rows, and the checks before any of it is timed.
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 #include "kern/cpu.h"
@@ -20,7 +21,7 @@ struct SweepPlan {
   std::vector<SweepModel> models;
   std::vector<SweepCell> cells;  // all combinations, in the order in which they are told
   std::vector<uint32_t> threads;
-  std::vector<std::string> missing;  // paths that this CPU lacks
+  std::vector<std::string> missing;  // paths that this CPU lacks; memory that is not in huge pages as it should be
 };
 
 // Checks that every kernel of every path gives the reference's bytes on each model's shapes, and that all paths give the same
@@ -30,10 +31,14 @@ SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableO
 // One sample of the row in tokens a second, with an engine of its own, warmed up first.
 double sweep_sample(const SweepCell& cell);
 
+// One of each kind that weights can be in, of `bytes` (0: probe_bytes()). Adds to `notes` where there are no huge pages, or few.
+std::vector<std::unique_ptr<ProbeMemory>> probe_memories(size_t bytes, std::vector<std::string>& notes);
+
 // The fastest read loop on so many threads, found in a few rounds; no samples yet.
 SweepProbe sweep_probe(const ProbeMemory& memory, unsigned threads);
 
-// Gives each row the bandwidth of the probe with as many threads, and moves all of it into a Sweep.
+// Gives each row the bandwidth of the probe with as many threads in its kind of memory, marks the kinds with weights in them, and
+// moves all of it into a Sweep.
 Sweep sweep_result(SweepPlan&& plan, std::vector<SweepProbe>&& probes);
 
 }  // namespace nyb

@@ -47,9 +47,17 @@ json row_json(const SweepRow& r) {
   return j;
 }
 
+double best(const SweepProbe& p) { return p.samples.empty() ? 0 : *std::max_element(p.samples.begin(), p.samples.end()); }
+
 json probe_json(const SweepProbe& p) {
-  return {{"threads", p.threads},           {"kind", p.kind},      {"loop", p.loop}, {"gb_per_second", median(p.samples)},
-          {"plain_gb_per_second", p.plain}, {"samples", p.samples}};
+  return {{"threads", p.threads},
+          {"kind", p.kind},
+          {"weights", p.weights},
+          {"loop", p.loop},
+          {"gb_per_second", median(p.samples)},
+          {"best_gb_per_second", best(p)},
+          {"plain_gb_per_second", p.plain},
+          {"samples", p.samples}};
 }
 
 struct Column {
@@ -63,6 +71,7 @@ const Column kColumns[] = {
     {"model", false, [](const SweepRow& r) { return human_words(r.model); }},
     {"type", false, [](const SweepRow& r) { return r.type; }},
     {"size", true, [](const SweepRow& r) { return human_bytes(r.weight_bytes); }},
+    {"memory", false, [](const SweepRow& r) { return r.load; }},
     {"kernel", false, [](const SweepRow& r) { return std::string(path_name(r.path)); }},
     {"threads", true, [](const SweepRow& r) { return fmt::format("{}", r.threads); }},
     {"kv", false, [](const SweepRow& r) { return std::string(kv_name(r.kv)); }},
@@ -105,9 +114,9 @@ std::string md(const Sweep& s, const Machine& m) {
   std::string out = fmt::format("{}, {} CPU{}, last cache {} MiB; {}\n", human_words(m.cpu), m.cpus, m.cpus == 1 ? "" : "s",
                                 m.last_cache >> 20, made_by(m));
   for (const SweepProbe& p : s.probes)
-    out += fmt::format("read bandwidth, {} thread{}, {}: {:.1f} GB/s median, {:.1f} best (loop {}; a loop in plain C++ {:.1f})\n",
-                       p.threads, p.threads == 1 ? "" : "s", p.kind, median(p.samples),
-                       p.samples.empty() ? 0 : *std::max_element(p.samples.begin(), p.samples.end()), p.loop, p.plain);
+    out += fmt::format("read bandwidth, {} thread{}, {}{}: {:.1f} GB/s median, {:.1f} best (loop {}; a loop in plain C++ {:.1f})\n",
+                       p.threads, p.threads == 1 ? "" : "s", p.kind, p.weights ? ", as the weights" : "", median(p.samples),
+                       best(p), p.loop, p.plain);
   for (const std::string& line : s.missing) out += line + "\n";
   out += "\n" + table(s.rows);
   const auto noisy = std::count_if(s.rows.begin(), s.rows.end(), [](const SweepRow& r) { return r.spread() > kNoisySpread; });

@@ -23,10 +23,12 @@ class ProbeMemory {
   ProbeMemory(const ProbeMemory&) = delete;
   ProbeMemory& operator=(const ProbeMemory&) = delete;
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+  Kind kind() const { return kind_; }
 
  private:
   std::byte* data_ = nullptr;
   size_t size_ = 0;
+  Kind kind_;
 };
 std::string_view probe_kind_name(ProbeMemory::Kind k);  // "mapped file", "4 KiB pages", "2 MiB pages"
 

@@ -49,7 +49,7 @@ size_t probe_bytes() {
   return std::max(std::min<size_t>(wanted, memory_left().bytes / 2), size_t{16} << 20);
 }
 
-ProbeMemory::ProbeMemory(size_t bytes, Kind kind) : size_((bytes + kHugePage - 1) / kHugePage * kHugePage) {
+ProbeMemory::ProbeMemory(size_t bytes, Kind kind) : size_((bytes + kHugePage - 1) / kHugePage * kHugePage), kind_(kind) {
   const int fd = kind == Kind::file ? temporary_file(size_) : -1;
   void* p = mmap(nullptr, size_, PROT_READ | PROT_WRITE, kind == Kind::file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, fd, 0);
   if (fd >= 0) close(fd);

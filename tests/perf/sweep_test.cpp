@@ -2,6 +2,7 @@
 #include "sweep.h"
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include "engine/memory.h"
 #include "kern/error.h"
 #include "model/model.h"
 #include "probe/probe.h"
@@ -47,18 +48,23 @@ TEST(SweepReport, EachFormatHasEachRow) {
   s.rows[1].prompt = 128;
   s.rows[1].model = "a,\"b\"";
   s.rows[1].samples = {100};
-  s.probes = {{2, "mapped file", "ymm x8", {19, 20, 21}, 18}};
+  s.probes = {{2, "mapped file", "ymm x8", {19, 20, 21}, 18, true}, {2, "2 MiB pages", "zmm x4", {22}, 17, false}};
   s.missing = {"vnni: not on this CPU"};
   const Machine m{"a CPU", "2026-01-01T00:00:00Z", "0", "perf", 4, 32 << 20, "abc123"};
   const std::string md = sweep_text(s, m, ReportFormat::md);
   for (const char* text :
-       {"nybble 0 at abc123, 2026-01-01T00:00:00Z", "20.0 GB/s median, 21.0 best (loop ymm x8; a loop in plain C++ 18.0)",
-        "vnni: not on this CPU", "| tg64 @ d512 ", "| pp128 @ d512 ", "1 of 2 rows spread by more than 10 %", "50 %"})
+       {"nybble 0 at abc123, 2026-01-01T00:00:00Z",
+        "2 threads, mapped file, as the weights: 20.0 GB/s median, 21.0 best (loop ymm x8; a loop in plain C++ 18.0)",
+        "2 threads, 2 MiB pages: 22.0 GB/s median", "vnni: not on this CPU", "| tg64 @ d512 ", "| pp128 @ d512 ",
+        "1 of 2 rows spread by more than 10 %", "50 %"})
     EXPECT_NE(md.find(text), std::string::npos) << text << " in\n" << md;
   const json j = json::parse(sweep_text(s, m, ReportFormat::json));
   EXPECT_EQ(j["machine"]["cpus"], 4);
   EXPECT_EQ(j["machine"]["commit"], "abc123");
   EXPECT_EQ(j["read"][0]["gb_per_second"], 20.0);
+  EXPECT_EQ(j["read"][0]["best_gb_per_second"], 21.0);
+  EXPECT_EQ(j["read"][0]["weights"], true);
+  EXPECT_EQ(j["read"][1]["weights"], false);
   ASSERT_EQ(j["rows"].size(), 2u);
   EXPECT_EQ(j["rows"][0]["samples"], json({90.0, 110.0, 100.0}));
   EXPECT_EQ(j["rows"][0]["share"], 0.5);
@@ -97,6 +103,7 @@ SweepOptions small(const std::string& model) {
   o.prompt = {3};
   o.depth = {0, 40};
   o.repetitions = 2;
+  o.read_bytes = size_t{16} << 20;
   return o;
 }
 
@@ -108,8 +115,11 @@ TEST(Sweep, HasARowForEachCombination) {
   o.paths = {Path::ref, Path::avx2};
   const Sweep s = run_sweep(cpu_here(), o);
   ASSERT_EQ(s.rows.size(), 8u);
-  ASSERT_EQ(s.probes.size(), 1u);
-  EXPECT_EQ(s.probes[0].samples.size(), 2u);
+  ASSERT_EQ(s.probes.size(), huge_pages_off().empty() ? 2u : 1u);
+  for (const SweepProbe& p : s.probes) {
+    EXPECT_EQ(p.samples.size(), 2u);
+    EXPECT_EQ(p.weights, p.kind == "mapped file");
+  }
   for (const SweepRow& r : s.rows) {
     EXPECT_EQ(r.samples.size(), 2u) << r.test();
     EXPECT_GT(r.speed(), 0);
@@ -118,6 +128,28 @@ TEST(Sweep, HasARowForEachCombination) {
   const auto model = eng_load(pocket());
   const double head = static_cast<double>(model->head->rows * model->head->cols);
   EXPECT_DOUBLE_EQ(3 * s.rows[1].macs_per_token, 3 * s.rows[0].macs_per_token - 2 * head) << "a prompt's head runs once";
+}
+
+// The share of a model in huge pages is that of reading from huge pages.
+TEST(Sweep, EachKindOfMemoryAgainstItsOwn) {
+  if (const std::string lacks = cpu_missing(cpu_here(), Path::avx2); !lacks.empty()) GTEST_SKIP() << "this CPU lacks " << lacks;
+  SweepOptions o = small(pocket());
+  o.paths = {Path::avx2};
+  o.loads = {LoadMode::map, LoadMode::huge};
+  o.prompt = o.depth = {0};
+  if (const std::string off = huge_pages_off(); !off.empty()) {
+    EXPECT_THROW(run_sweep(cpu_here(), o), Error) << off;
+    return;
+  }
+  const Sweep s = run_sweep(cpu_here(), o);
+  ASSERT_EQ(s.rows.size(), 2u);
+  ASSERT_EQ(s.probes.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(s.rows[i].load, i ? "2 MiB pages" : "mapped file");
+    EXPECT_EQ(s.probes[i].kind, s.rows[i].load);
+    EXPECT_TRUE(s.probes[i].weights);
+    EXPECT_EQ(s.rows[i].bandwidth, median(s.probes[i].samples));
+  }
 }
 
 TEST(Sweep, RefusesAPathThatIsWrong) {
