@@ -64,6 +64,7 @@ std::string stats_line(const Runtime& r, const Reply& p, uint64_t seed) {
   if (p.cached_tokens) s += fmt::format(" ({} more from the cache)", p.cached_tokens);
   s += "; " + with_rate(static_cast<uint32_t>(p.ids.size()), "reply", reply_rate(p));
   if (p.steps) s += fmt::format(", {:.2f} GB/s of weights", weights_gbs(r, p));
+  if (p.steps && r.read_gbs > 0) s += fmt::format(", {:.0f} % of what reading them gives", 100 * weights_gbs(r, p) / r.read_gbs);
   if (p.reread_tokens) s += fmt::format("; {} read again in {:.1f} s", p.reread_tokens, p.reread_seconds);
   s += fmt::format("; context {} of {}", p.context, r.engine->ctx());
   if (p.stop == Stop::max) s += " (stopped by --max)";
@@ -113,6 +114,7 @@ std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& p, u
   j["prompt_tokens_per_second"] = rate(p.prompt_tokens - p.cached_tokens, p.prompt_seconds);
   j["reply_tokens_per_second"] = reply_rate(p);
   j["weights_gb_per_second"] = weights_gbs(r, p);
+  j["read_gb_per_second"] = r.read_gbs;
   j["fingerprint"] = p.fingerprint_hex;
   json_describe(j, r);
   j["seed"] = seed;

@@ -8,7 +8,8 @@
 
 namespace nyb {
 
-// One line: prompt tokens and rate, reply tokens and rate, weights read per second, what was read again, context used, seed.
+// One line: prompt tokens and rate, reply tokens and rate, weights read per second and the share of what only reading
+// them gives, what was read again, context used, seed.
 std::string stats_line(const Runtime& r, const Reply& reply, uint64_t seed);
 
 // The hash with what it depends on: the file's checksum and the cache's type.

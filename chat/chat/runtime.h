@@ -29,6 +29,7 @@ struct Runtime {
   LoadTimes load;
   std::unique_ptr<Pool> pool;
   std::unique_ptr<Engine> engine;
+  double read_gbs = 0;  // what a pass that only reads the weights gives (weights_read_speed); 0: not measured yet
 };
 
 // Loads the model that the options name and starts an engine on it. Throws Error.

@@ -11,6 +11,7 @@
 #include "chat/report.h"
 #include "common/app.h"
 #include "common/input.h"
+#include "probe/weights_probe.h"
 
 namespace nyb {
 namespace {
@@ -112,10 +113,12 @@ void Session::tell() {
   mid_line_ = mid_line_ || (last_.stop != Stop::interrupted && !o_.json);  // an empty reply is an empty line
   if (mid_line_) out_write("\n");
   mid_line_ = false;
+  const bool line = !o_.quiet || o_.stats;
+  if ((o_.json || line) && r_.read_gbs == 0 && last_.steps > 0) r_.read_gbs = weights_read_speed(*r_.model, *r_.pool);
   if (o_.json) out_write(reply_json(r_, o_, last_, seed_));
   if (replier_.odd_logits() && !odd_said_) note("(some of the model's logits are not finite; they are left out)");
   odd_said_ = replier_.odd_logits();
-  if (!o_.quiet || o_.stats) note(stats_line(r_, last_, seed_));
+  if (line) note(stats_line(r_, last_, seed_));
   if (o_.stats) note(usage_lines(r_));
   if (o_.fingerprint) err_write(fingerprint_line(r_, last_.fingerprint_hex));
 }

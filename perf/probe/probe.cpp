@@ -41,12 +41,6 @@ uint64_t read_all(const ReadLoop& loop, std::span<const std::byte> memory, Pool&
   return all;
 }
 
-std::vector<ReadLoop> all_loops() {
-  std::vector<ReadLoop> loops = read_loops(cpu_here());
-  loops.push_back({kPlainLoop.data(), read_plain});
-  return loops;
-}
-
 std::span<const std::byte> whole_pieces(std::span<const std::byte> memory) {
   return memory.first(memory.size() / kPieceBytes * kPieceBytes);
 }
@@ -74,6 +68,12 @@ Reading read_timed(const ReadLoop& loop, std::span<const std::byte> memory, Pool
 }
 
 }  // namespace
+
+std::vector<ReadLoop> probe_loops() {
+  std::vector<ReadLoop> loops = read_loops(cpu_here());
+  loops.push_back({kPlainLoop.data(), read_plain});
+  return loops;
+}
 
 double median(std::vector<double> v) {
   if (v.empty()) return 0;
@@ -105,14 +105,14 @@ double core_ghz() {
 }
 
 double read_speed(std::string_view name, std::span<const std::byte> memory, Pool& pool) {
-  for (const ReadLoop& loop : all_loops())
+  for (const ReadLoop& loop : probe_loops())
     if (loop.name == name) return read_timed(loop, whole_pieces(memory), pool).gbs;
   throw Error(fmt::format("there is no read loop '{}' on this CPU", name));
 }
 
 std::vector<LoopSpeed> probe(std::span<const std::byte> memory, Pool& pool, unsigned rounds) {
   memory = whole_pieces(memory);
-  const std::vector<ReadLoop> loops = all_loops();
+  const std::vector<ReadLoop> loops = probe_loops();
   std::vector<LoopSpeed> all;
   const uint64_t expected = read_all(loops.back(), memory, pool);  // touches every page as well
   all.reserve(loops.size());

@@ -35,6 +35,9 @@ std::string_view probe_kind_name(ProbeMemory::Kind k);  // "mapped file", "4 KiB
 // Enough for the last cache to be of no use: four times it, and 256 MiB at least; less where free memory is scarce.
 size_t probe_bytes();
 
+// Every loop that this CPU has, the widest of them last but one, and last one in plain C++.
+std::vector<ReadLoop> probe_loops();
+
 struct LoopSpeed {
   std::string loop;
   std::vector<double> samples;  // GB/s, a round each

@@ -90,10 +90,13 @@ TEST(Commands, BlanksAfterTheWordDoNotMatter) {
 }
 
 TEST(Commands, StatsTellWhatRuns) {
-  const std::string err = talk("hello\n/stats\n").err;
+  const Spoken l = talk("hello\n/stats\n");
+  const std::string& err = l.err;
   EXPECT_NE(err.find("pocket: "), std::string::npos) << err;
-  for (const char* word : {"last reply: ", "resident", "KV cache", "working"})
+  for (const char* word :
+       {"last reply: ", " GB/s of weights, ", " % of what reading them gives; ", "resident", "KV cache", "working"})
     EXPECT_NE(err.find(word), std::string::npos) << word << " in " << err;
+  EXPECT_GT(l.replies.at(0).at("read_gb_per_second").get<double>(), 0);
 }
 
 }  // namespace

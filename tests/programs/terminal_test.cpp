@@ -271,8 +271,9 @@ TEST(Streams, TheEnvironmentAndTheLocaleChangeNothing) {
   const Args a{"-p", "What is int4?", "--temp", "0.5", "--seed", "1", "--json", "--quiet"};
   const auto lasting = [](const std::string& s) {  // all that is not measured
     auto j = nlohmann::ordered_json::parse(s, nullptr, false);
-    for (const char* measured : {"prompt_seconds", "reply_seconds", "reread_seconds", "prompt_tokens_per_second",
-                                 "reply_tokens_per_second", "weights_gb_per_second", "load_seconds", "memory_bytes"})
+    for (const char* measured :
+         {"prompt_seconds", "reply_seconds", "reread_seconds", "prompt_tokens_per_second", "reply_tokens_per_second",
+          "weights_gb_per_second", "read_gb_per_second", "load_seconds", "memory_bytes"})
       EXPECT_EQ(j.erase(measured), 1u) << measured;
     return j.dump();
   };
