@@ -1,6 +1,7 @@
 // program.cpp - perf: benchmarks of the kernels, and how close the products come to the memory's limit.
 #include "program.h"
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include "benches.h"
 #include "common/app.h"
 #include "common/options.h"

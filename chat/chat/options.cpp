@@ -1,6 +1,7 @@
 // options.cpp - the options of chat and what they may not be together.
 #include "chat/options.h"
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include "common/app.h"
 #include "common/options.h"
 

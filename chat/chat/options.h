@@ -1,11 +1,11 @@
 // options.h - what the command line of chat says.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 #include "chat/settings.h"
+#include "common/cli.h"
 #include "engine/engine.h"
 
 namespace nyb {

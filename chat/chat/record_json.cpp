@@ -2,6 +2,7 @@
 #include "chat/record_json.h"
 #include <fmt/format.h>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include "chat/report.h"
 #include "common/app.h"

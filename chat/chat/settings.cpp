@@ -2,6 +2,7 @@
 #include "chat/settings.h"
 #include <fmt/format.h>
 #include <algorithm>
+#include <CLI/CLI.hpp>
 #include "common/app.h"
 #include "common/options.h"
 

@@ -1,12 +1,12 @@
 // settings.h - what shapes a reply and may change between two of them: options of the command line, and the names of /set.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+#include "common/cli.h"
 #include "engine/sampler.h"
 
 namespace nyb {

@@ -1,6 +1,7 @@
 // app.cpp - the frame around a program: options in, one sentence and an exit code out.
 #include "common/app.h"
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <cstring>
 #include <filesystem>
 #include <new>

@@ -2,12 +2,12 @@
 #pragma once
 #include <atomic>
 #include <chrono>
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
+#include "common/cli.h"
 #include "kern/error.h"
 
 namespace nyb {

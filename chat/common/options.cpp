@@ -2,6 +2,7 @@
 #include "common/options.h"
 #include <fmt/format.h>
 #include <charconv>
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include "common/app.h"
 

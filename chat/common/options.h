@@ -1,11 +1,11 @@
 // options.h - options whose values are numbers or words of a list, checked where they are parsed; the same messages everywhere.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include "common/cli.h"
 
 namespace nyb {
 

@@ -2,6 +2,7 @@
 #include "fit/program.h"
 #include <fmt/format.h>
 #include <algorithm>
+#include <CLI/CLI.hpp>
 #include "common/app.h"
 #include "common/options.h"
 #include "engine/threads.h"

@@ -1,6 +1,7 @@
 #include "quantize/program.h"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <optional>

@@ -1,5 +1,6 @@
 // hf.cpp - a Hugging Face folder: which files, which tensors, and whether they are what config.json says.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>

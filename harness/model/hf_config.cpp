@@ -2,6 +2,7 @@
 #include "model/hf_config.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,6 +2,7 @@
 #include "model/json.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <set>
 #include <vector>

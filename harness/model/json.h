@@ -1,7 +1,7 @@
 // json.h - JSON of a model folder, read with care.
 #pragma once
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>

@@ -2,6 +2,7 @@
 #include "model/safetensors.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

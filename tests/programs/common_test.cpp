@@ -1,5 +1,6 @@
 // common_test.cpp - what every program shares: words of the command line, numbers as people read them.
 #include <gtest/gtest.h>
+#include <CLI/CLI.hpp>
 #include "common/app.h"
 
 namespace nyb {
