@@ -31,8 +31,34 @@ uint16_t f16_power(double about) {
 }
 
 // Sums of `cols` products are as large as their inputs where the deviation of a weight is 1 / sqrt(cols). That of any int8 is 74,
-// of any nibble 4.6, of -1..1 0.577.
+// of any six bits 18.5, of any nibble 4.6, of -1..1 0.577.
 double weight_size(uint64_t cols) { return 1 / std::sqrt(static_cast<double>(cols)); }
+
+// `n` values of bits at `at` in each unit of so many bytes.
+template <class T>
+void put_all(uint8_t* p, size_t bytes, size_t unit, size_t at, size_t n, T v) {
+  for (size_t from = 0; from + unit <= bytes; from += unit)
+    for (size_t i = 0; i < n; i++) std::memcpy(p + from + at + i * sizeof(T), &v, sizeof(T));
+}
+
+// What stands beside the weights of Q4_K and Q6_K: the same for all of them, and for Q4_K so that zero is in the middle.
+constexpr uint8_t kQ4kScale = 8, kQ4kMin = 60;  // 7.5 * 8
+constexpr int8_t kQ6kScale = 4;
+
+void block_scales(TType t, uint8_t* p, size_t bytes, uint64_t cols) {
+  if (t == TType::q4k) {
+    put_all(p, bytes, kQ4kBlockBytes, 0, 2 * kPanelRows, f16_power(weight_size(cols) / (4.6 * kQ4kScale)));
+    for (size_t g = 0; g < kBlockGroups; g++) {
+      const size_t group = kQ4kHeadBytes + g * kQ4kGroupBytes;
+      put_all(p, bytes, kQ4kBlockBytes, group + kQ4kScaleAt, kPanelRows, kQ4kScale);
+      put_all(p, bytes, kQ4kBlockBytes, group + kQ4kMinAt, kPanelRows, kQ4kMin);
+    }
+  } else {
+    put_all(p, bytes, kQ6kBlockBytes, 0, kPanelRows, f16_power(weight_size(cols) / (18.5 * kQ6kScale)));
+    for (size_t g = 0; g < kBlockGroups; g++)
+      put_all(p, bytes, kQ6kBlockBytes, kQ6kHeadBytes + g * kQ6kGroupBytes + kQ6kScaleAt, 2 * kPanelRows, kQ6kScale);
+  }
+}
 
 // Panels alone, of any number.
 void fill_panels(TType t, uint8_t* p, size_t bytes, uint64_t cols, uint64_t seed) {
@@ -45,10 +71,9 @@ void fill_panels(TType t, uint8_t* p, size_t bytes, uint64_t cols, uint64_t seed
     return;
   }
   fill_bytes(p, bytes, seed);
-  if (t != TType::q4) return;
-  const uint16_t scale = f16_power(weight_size(cols) / 4.6);
-  for (size_t group = 0; group + kQ4GroupBytes <= bytes; group += kQ4GroupBytes)
-    for (size_t row = 0; row < kPanelRows; row++) std::memcpy(p + group + kQ4NibbleBytes + 2 * row, &scale, 2);
+  if (t == TType::q4) put_all(p, bytes, kQ4GroupBytes, kQ4NibbleBytes, kPanelRows, f16_power(weight_size(cols) / 4.6));
+  if (t == TType::q80) put_all(p, bytes, kQ80GroupBytes, kQ8GroupBytes, kPanelRows, f16_power(weight_size(cols) / 74));
+  if (t == TType::q4k || t == TType::q6k) block_scales(t, p, bytes, cols);
 }
 
 std::vector<float> row_scales(uint64_t rows, uint64_t cols) {

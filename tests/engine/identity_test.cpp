@@ -200,6 +200,35 @@ TEST_P(IdentityPocket, EveryWay) {
   }
 }
 
+// ggml's types, whose columns come in blocks of 256: the whole matrix for each type and path.
+const ModelShape kBlockShape{
+    .layers = 1, .dim = 256, .heads = 2, .kv_heads = 1, .head_dim = 128, .ffn = 256, .vocab = 35, .ctx = 48};
+
+class IdentityBlocks : public testing::TestWithParam<std::tuple<TType, Path>> {};
+INSTANTIATE_TEST_SUITE_P(, IdentityBlocks,
+                         testing::Combine(testing::Values(TType::q80, TType::q4k, TType::q6k), testing::ValuesIn(kAllPaths)),
+                         [](const auto& p) {
+                           return std::string(ttype_name(std::get<0>(p.param))) + "_" +
+                                  std::string(path_name(std::get<1>(p.param)));
+                         });
+
+TEST_P(IdentityBlocks, EveryWay) {
+  const auto [type, path] = GetParam();
+  if (const std::string lacks = cannot_run(path); !lacks.empty()) GTEST_SKIP() << "this CPU lacks " << lacks;
+  full_matrix(*make_model(random_weights(kBlockShape, true, 11), all(type)), path == Path::ref ? 4 : 35, {path});
+}
+
+TEST(IdentityBlocksMixed, AFewWays) {
+  const auto type = [](const std::string& name) {
+    if (name == "layers.0.q" || name == "layers.0.up" || name == "embed") return TType::q4k;
+    if (name == "layers.0.k" || name == "layers.0.down" || name == "head") return TType::q6k;
+    if (name == "layers.0.v") return TType::q4;
+    if (name == "layers.0.gate") return TType::f32;
+    return TType::q80;
+  };
+  pairwise_matrix(*make_model(random_weights(kBlockShape, false, 12), type), 40);
+}
+
 TEST(IdentityLong, PocketAcrossSegments) {
   const auto m = make_model(hf_weights(pocket_dir().string()), all(TType::q8));
   const std::vector<int32_t> ids = random_ids(*m, 270, 3);

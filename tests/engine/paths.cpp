@@ -42,8 +42,8 @@ std::string cannot_run(Path p) {
 
 EmulationWatch::EmulationWatch(const Model& m, Path p) : path_(p) {
   const auto product = [this](const Tensor* t) {
-    q8_ = q8_ || t->type == TType::q8;
-    q4_ = q4_ || t->type == TType::q4;
+    bytes_ = bytes_ || t->type == TType::q8 || t->type == TType::q80;
+    nibbles_ = nibbles_ || t->type == TType::q4 || t->type == TType::q4k || t->type == TType::q6k;
   };
   for (const LayerTensors& l : m.layers)
     for (const Tensor* t : {l.q, l.k, l.v, l.o, l.gate, l.up, l.down}) product(t);
@@ -57,8 +57,8 @@ EmulationWatch::~EmulationWatch() {
   for (int i = 0; i < vnni::NOPS; i++) {
     const auto op = static_cast<vnni::Op>(i);
     bool due = false;
-    if (op == vnni::BUSD) due = !cpu.avx_vnni && ((vnni && (q8_ || q4_)) || (vnni8 && q4_));
-    if (op == vnni::BSSD) due = !cpu.avx_vnni_int8 && vnni8 && q8_;
+    if (op == vnni::BUSD) due = !cpu.avx_vnni && ((vnni && (bytes_ || nibbles_)) || (vnni8 && nibbles_));
+    if (op == vnni::BSSD) due = !cpu.avx_vnni_int8 && vnni8 && bytes_;
     EXPECT_EQ(vnni::ran(op), due) << path_name(path_) << ", emulation of operation " << i << " (vnni_emu.h)";
   }
 }

@@ -26,7 +26,7 @@ class EmulationWatch {
 
  private:
   Path path_;
-  bool q8_ = false, q4_ = false;  // types of matrices that are multiplied by
+  bool bytes_ = false, nibbles_ = false;  // types of matrices that are multiplied by: of int8, and of fewer bits
 };
 
 }  // namespace nyb::test

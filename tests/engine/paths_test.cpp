@@ -20,10 +20,10 @@ TEST_P(Paths, EachCanRunHere) {
   if (const std::string lacks = cannot_run(path); !lacks.empty()) GTEST_SKIP() << "this CPU lacks " << lacks;
   const std::vector<Path>& paths = runnable_paths();
   ASSERT_EQ(std::count(paths.begin(), paths.end(), path), 1) << path_name(path) << " is left out of the engine's tests";
-  const ModelShape s{.layers = 1, .dim = 32, .heads = 2, .kv_heads = 1, .head_dim = 16, .ffn = 64, .vocab = 40, .ctx = 8};
+  const ModelShape s{.layers = 1, .dim = 256, .heads = 2, .kv_heads = 1, .head_dim = 128, .ffn = 256, .vocab = 40, .ctx = 8};
   const Weights w = random_weights(s, true, 9);
   Pool pool(1);
-  for (const TType type : {TType::f32, TType::q8, TType::q4}) {
+  for (const TType type : kMatrixTypes) {
     const auto m = make_model(w, all(type));
     Engine e(*m, kern_table(path), pool);
     const EmulationWatch watch(*m, path);

@@ -16,6 +16,7 @@
 #include "model/format.h"
 #include "model/quant.h"
 #include "paths.h"
+#include "support/ggml_blocks.h"
 #include "weights.h"
 
 namespace nyb::test {
@@ -39,12 +40,14 @@ Vec norm(const Vec& x, const Vec& w, float eps) {
   return y;
 }
 
-// A matrix row by row: as it is, or as integers with a scale for each row (q8) or each group of 32 (q4).
+// A matrix row by row: as it is, or as integers with a scale for each row (q8) or each group of 32 (q4), or as ggml's blocks say.
 class Matrix {
  public:
   Matrix(const Vec& w, TType type, size_t cols) : type_(type), cols_(cols), groups_(groups_of(cols)), w_(w) {
     if (type == TType::f32) return;
-    for (size_t r = 0; r < w.size() / cols; r++) {
+    for (size_t r = 0; r < w.size() / cols && is_ggml(type); r++)
+      ggml_.push_back(ggml_read(type, ggml_blocks_of(w, type, r, cols).data(), groups_ * kGroup));
+    for (size_t r = 0; r < w.size() / cols && !is_ggml(type); r++) {
       Vec row(groups_ * kGroup, 0.0f);
       std::copy_n(w.begin() + static_cast<ptrdiff_t>(r * cols), cols, row.begin());
       std::vector<int8_t> q(row.size());
@@ -60,7 +63,9 @@ class Matrix {
   Vec row(size_t r) const {
     Vec out(cols_);
     for (size_t k = 0; k < cols_; k++)
-      out[k] = type_ == TType::f32 ? w_[r * cols_ + k] : static_cast<float>(q_[r * groups_ * kGroup + k]) * scale(r, k / kGroup);
+      out[k] = is_ggml(type_)        ? ggml_[r].value(k)
+               : type_ == TType::f32 ? w_[r * cols_ + k]
+                                     : static_cast<float>(q_[r * groups_ * kGroup + k]) * scale(r, k / kGroup);
     return out;
   }
 
@@ -70,7 +75,9 @@ class Matrix {
     Vec y(rows());
     for (size_t r = 0; r < y.size(); r++) {
       float acc = 0;
-      if (type_ == TType::f32) {
+      if (is_ggml(type_)) {
+        for (size_t g = 0; g < groups_; g++) acc = ggml_group(ggml_[r], g, qx[g], acc);
+      } else if (type_ == TType::f32) {
         for (size_t k = 0; k < cols_; k++) acc = ref::fma(w_[r * cols_ + k], x[k], acc);
       } else {
         for (size_t g = 0; g < groups_; g++) {
@@ -85,6 +92,14 @@ class Matrix {
   }
 
  private:
+  float ggml_group(const GgmlRow& row, size_t g, const QxGroup& x, float acc) const {
+    int half[2] = {};
+    for (size_t i = 0; i < kGroup; i++) half[i / 16] += row.q[g * kGroup + i] * x.q[i];
+    const GgmlRow::Part &a = row.parts[2 * g], &b = row.parts[2 * g + 1];
+    if (type_ == TType::q6k) return ref::fma(static_cast<float>(a.sc * half[0] + b.sc * half[1]), a.d * x.scale, acc);
+    acc = ref::fma(static_cast<float>(half[0] + half[1]), (a.d * static_cast<float>(a.sc)) * x.scale, acc);
+    return type_ == TType::q4k ? ref::fma(-(a.dmin * static_cast<float>(a.m)), x.xsum, acc) : acc;
+  }
   float scale(size_t r, size_t g) const { return scales_[type_ == TType::q8 ? r : r * groups_ + g]; }
 
   TType type_;
@@ -92,6 +107,7 @@ class Matrix {
   const Vec& w_;
   std::vector<int8_t> q_;  // [rows][groups * 32]
   Vec scales_;
+  std::vector<GgmlRow> ggml_;
 };
 
 class PlainModel {
@@ -234,7 +250,7 @@ ModelShape shape(uint32_t layers, uint32_t dim, uint32_t heads, uint32_t kv_head
 }
 
 class Plain : public testing::TestWithParam<TType> {};
-INSTANTIATE_TEST_SUITE_P(, Plain, testing::Values(TType::f32, TType::q8, TType::q4),
+INSTANTIATE_TEST_SUITE_P(, Plain, testing::Values(TType::f32, TType::q8, TType::q4, TType::q80),
                          [](const auto& p) { return std::string(ttype_name(p.param)); });
 
 TEST_P(Plain, EqualsTheEngine) { expect_plain(random_weights(shape(3, 64, 4, 2, 16, 172, 40), true, 21), GetParam(), 40); }
@@ -251,6 +267,12 @@ TEST_P(Plain, EqualsTheEngineInOddShapes) {
   s.norm_eps = 1e-3f;
   expect_plain(random_weights(s, false, 23), GetParam(), 35);
 }
+
+class PlainBlocks : public testing::TestWithParam<TType> {};
+INSTANTIATE_TEST_SUITE_P(, PlainBlocks, testing::Values(TType::q80, TType::q4k, TType::q6k),
+                         [](const auto& p) { return std::string(ttype_name(p.param)); });
+
+TEST_P(PlainBlocks, EqualsTheEngine) { expect_plain(random_weights(shape(1, 256, 4, 2, 64, 512, 16), true, 24), GetParam(), 8); }
 
 }  // namespace
 }  // namespace nyb::test

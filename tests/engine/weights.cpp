@@ -8,8 +8,10 @@
 
 #include "model/format.h"
 #include "model/quant.h"
+#include "model/repack.h"
 #include "model/writer.h"
 #include "support/data.h"
+#include "support/ggml_blocks.h"
 
 namespace nyb::test {
 namespace {
@@ -56,7 +58,23 @@ Meta meta_of(const ModelShape& s) {
   return m;
 }
 
+// ggml's types: row by row as its blocks, whose last is filled up with zeros, then repacked.
+std::vector<uint8_t> ggml_panels(const std::vector<float>& w, TType type, size_t rows, size_t cols) {
+  std::vector<uint8_t> out(tensor_bytes(type, rows, cols));
+  const size_t bytes = panel_bytes(type, cols), whole = groups_of(cols) * kGroup;
+  for (size_t p = 0; p < panels_of(rows); p++) {
+    std::vector<std::vector<uint8_t>> blocks;
+    for (size_t r = p * kPanelRows; r < std::min(rows, (p + 1) * kPanelRows); r++)
+      blocks.push_back(ggml_blocks_of(w, type, r, cols));
+    std::vector<const uint8_t*> at;
+    for (const auto& b : blocks) at.push_back(b.data());
+    repack_panel(type, at, whole, out.data() + p * bytes);
+  }
+  return out;
+}
+
 std::vector<uint8_t> panels(const std::vector<float>& w, TType type, size_t rows, size_t cols) {
+  if (is_ggml(type)) return ggml_panels(w, type, rows, cols);
   std::vector<uint8_t> out(tensor_bytes(type, rows, cols));
   const size_t bytes = panel_bytes(type, cols);
   std::vector<float> scales(panels_of(rows) * kPanelRows);
@@ -68,6 +86,13 @@ std::vector<uint8_t> panels(const std::vector<float>& w, TType type, size_t rows
 }
 
 }  // namespace
+
+std::vector<uint8_t> ggml_blocks_of(const std::vector<float>& w, TType type, size_t row, size_t cols) {
+  const auto from = w.begin() + static_cast<ptrdiff_t>(row * cols);
+  std::vector<float> values(from, from + static_cast<ptrdiff_t>(cols));
+  values.resize(groups_of(cols) * kGroup);
+  return ggml_row(type, values);
+}
 
 Weights hf_weights(const std::string& folder) {
   const json c = json::parse(read_file(folder + "/config.json"));

@@ -29,6 +29,11 @@ inline TypeOf all(TType t) {
   return [t](const std::string&) { return t; };
 }
 
+// ggml's types are made by the tests' own quantizer (ggml_blocks.h); the blocks of a row of a matrix of so many columns, filled up
+// with zeros.
+inline bool is_ggml(TType t) { return t == TType::q80 || t == TType::q4k || t == TType::q6k; }
+std::vector<uint8_t> ggml_blocks_of(const std::vector<float>& w, TType type, size_t row, size_t cols);
+
 // Writes the model to a file of this process and loads it.
 std::unique_ptr<Model> make_model(const Weights& w, const TypeOf& type);
 

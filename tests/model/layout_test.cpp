@@ -55,7 +55,15 @@ TEST_P(Layout, SizesAreTheDocumented) {
   EXPECT_EQ(tensor_bytes(TType::f32, rows, cols), panels * 16 * cols * 4);
   EXPECT_EQ(tensor_bytes(TType::q8, rows, cols), panels * (groups * 512 + 64));
   EXPECT_EQ(tensor_bytes(TType::q4, rows, cols), panels * groups * 288);
+  EXPECT_EQ(tensor_bytes(TType::q80, rows, cols), panels * groups * 544);
   EXPECT_EQ(tensor_bytes(TType::vec, 1, cols), cols * 4);
+  for (const TType t : {TType::q4k, TType::q6k}) {
+    EXPECT_EQ(tensor_bytes(t, rows, 256 * cols), panels * cols * (t == TType::q4k ? 2368 : 3360));
+    if (cols % 256 == 0) continue;
+    EXPECT_EQ(test::message_of([&] { tensor_bytes(t, rows, cols); }), std::string(ttype_name(t)) +
+                                                                          " has blocks of 256 columns, of which " +
+                                                                          std::to_string(cols) + " columns are no whole number");
+  }
 }
 
 TEST_P(Layout, F32ColumnsOfSixteen) {
@@ -156,7 +164,7 @@ TEST_P(Layout, RowsComeBack) {
 
 TEST(Sizes, OverflowIsAnError) {
   const uint64_t big = uint64_t{1} << 62;
-  for (const TType t : {TType::vec, TType::f32, TType::q8, TType::q4}) {
+  for (const TType t : {TType::vec, TType::f32, TType::q8, TType::q4, TType::q80, TType::q4k, TType::q6k}) {
     EXPECT_THROW(tensor_bytes(t, big, big), Error);
     EXPECT_THROW(tensor_bytes(t, 1, UINT64_MAX), Error);
     EXPECT_THROW(tensor_bytes(t, UINT64_MAX, 1), Error);
@@ -166,6 +174,8 @@ TEST(Sizes, OverflowIsAnError) {
   }
   // the weights alone would just fit
   EXPECT_EQ(tensor_bytes(TType::q4, uint64_t{1} << 34, uint64_t{1} << 28), 288ull << 53);
+  EXPECT_EQ(tensor_bytes(TType::q6k, uint64_t{1} << 30, uint64_t{1} << 28), 3360ull << 46);
+  EXPECT_THROW(tensor_bytes(TType::q6k, uint64_t{1} << 34, uint64_t{1} << 30), Error);
   EXPECT_THROW(tensor_bytes(TType::q8, uint64_t{1} << 34, uint64_t{1} << 29), Error);
   EXPECT_EQ(tensor_bytes(TType::q8, 16, uint64_t{1} << 32), (uint64_t{1} << 36) + 64);
   EXPECT_THROW(panel_bytes(static_cast<TType>(9), 1), Error);

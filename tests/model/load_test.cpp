@@ -187,6 +187,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"TypeHuge", type("head", UINT32_MAX), "type 4294967295"},
         Case{"MatrixAsVec", type("layers.0.q", 1), "tensor layers.0.q has type vec, which is for norms"},
         Case{"NormAsMatrix", type("out_norm", 2), "tensor out_norm has type f32, which is for matrices"},
+        Case{"TypeOfBlocks", type("layers.0.q", 6), "tensor layers.0.q has 24 columns, no multiple of the 256 of a block of q4_K"},
         Case{"TypeOther", type("layers.0.q", 4), "tensor layers.0.q has 576 bytes where 12 x 24 in q4 take 288"},
         Case{"Zero", [](MnmEdit& e) { e.set<uint32_t>(e.entry(1) + 68, 1); }, "reserved bytes of tensor layers.0.attn_norm"},
         Case{"Tail", [](MnmEdit& e) { e.set<uint8_t>(e.entry(1) + 127, 1); }, "reserved bytes of tensor layers.0.attn_norm"},

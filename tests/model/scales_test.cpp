@@ -1,4 +1,5 @@
 // Scales that are infinite or NaN, and scales that f16 cannot hold: refused in a file, named when one is made.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "model/convert.h"
 #include "model/model.h"
 #include "model/quant.h"
+#include "model/random_model.h"
 #include "support/data.h"
 
 namespace nyb {
@@ -57,6 +59,38 @@ TEST(Scales, OfInt4AreNamedByGroup) {
   ASSERT_GT(groups, 3u);
   EXPECT_TRUE(says(load_message(with_scale(file, "layers.1.down", groups, row, 3, 0x7e00)),
                    "the scale of row " + std::to_string(row) + ", group 3 of tensor layers.1.down is not finite"));
+}
+
+// Where the other types have f16: sixteen of them in each group or block of a panel, wherever that stands.
+TEST(Scales, OfGgmlsTypesAreCheckedByLoading) {
+  struct Place {
+    TType type;
+    size_t unit_cols, unit_bytes, at;
+    const char* text;
+  };
+  constexpr NamedShape shape{"blocks", 1, 512, 4, 2, 128, 768, 19, 16, true, 10000};
+  const std::string path = (test::tmp_dir() / "blocks.mnm").string();
+  for (const Place& p : {Place{TType::q80, 32, 544, 512, "the scale of row {}, group {}"},
+                         {TType::q4k, 256, 2368, 0, "the scale of row {}, block {}"},
+                         {TType::q4k, 256, 2368, 32, "the minimum of row {}, block {}"},
+                         {TType::q6k, 256, 3360, 0, "the scale of row {}, block {}"}}) {
+    random_model(path, shape, p.type, p.type);
+    const std::string file = test::read_file(path);
+    ASSERT_EQ(load_message(file), "");
+    for (const std::string tensor : {"embed", "layers.0.down"}) {
+      const size_t cols = tensor == "embed" ? 512 : 768, units = cols / p.unit_cols;
+      for (const auto& [row, unit, bits] :
+           {std::tuple{size_t{0}, size_t{0}, 0x7c00}, {size_t{18}, units - 1, 0xfe01}, {size_t{31}, size_t{1}, 0xfc00}}) {
+        MnmEdit e{file};
+        const size_t entry = e.entry(tensor);
+        const auto at = e.get<uint64_t>(entry + 88), bytes = e.get<uint64_t>(entry + 96);
+        e.set<uint16_t>(at + (row / 16 * units + unit) * p.unit_bytes + p.at + row % 16 * 2, static_cast<uint16_t>(bits));
+        e.set<uint64_t>(entry + 104, test::hash_of(e.bytes.substr(at, bytes))).rehash();
+        const std::string want = fmt::format(fmt::runtime(p.text), row, unit) + " of tensor " + tensor + " is not finite";
+        EXPECT_TRUE(says(load_message(e.bytes), want)) << load_message(e.bytes) << "\nand not: " << want;
+      }
+    }
+  }
 }
 
 // Rows of weights so small that f16 has no scale for them.

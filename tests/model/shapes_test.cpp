@@ -12,6 +12,8 @@ namespace {
 
 constexpr NamedShape tiny{"tiny", 3, 96, 6, 2, 16, 172, 301, 64, true, 10000};
 
+constexpr NamedShape blocks{"blocks", 2, 256, 4, 2, 64, 512, 301, 64, false, 10000};  // for types of 256 columns
+
 NamedShape untied() {
   NamedShape s = tiny;
   s.tied = false;
@@ -24,19 +26,22 @@ std::unique_ptr<Model> made(const NamedShape& s, TType type, TType head) {
   return eng_load(path);
 }
 
+void expect_cost(const NamedShape& s, TType type, TType head) {
+  const std::unique_ptr<Model> m = made(s, type, head);
+  const ModelCost told = model_cost(s.shape(), s.tied, type, head), is = model_cost(m->tensors, s.tied);
+  EXPECT_EQ(told.weights, m->weight_bytes);
+  EXPECT_EQ(told.read_per_token, bytes_per_token(*m));
+  EXPECT_EQ(is.weights, told.weights);
+  EXPECT_EQ(is.read_per_token, told.read_per_token);
+  EXPECT_EQ(is.macs_per_token, told.macs_per_token);
+  EXPECT_EQ(s.shape().params, m->shape.params);
+}
+
 TEST(Shapes, CostIsThatOfAFile) {
   for (const NamedShape& s : {tiny, untied()})
-    for (const TType type : {TType::f32, TType::q8, TType::q4})
-      for (const TType head : {TType::q8, type}) {
-        const std::unique_ptr<Model> m = made(s, type, head);
-        const ModelCost told = model_cost(s.shape(), s.tied, type, head), is = model_cost(m->tensors, s.tied);
-        EXPECT_EQ(told.weights, m->weight_bytes);
-        EXPECT_EQ(told.read_per_token, bytes_per_token(*m));
-        EXPECT_EQ(is.weights, told.weights);
-        EXPECT_EQ(is.read_per_token, told.read_per_token);
-        EXPECT_EQ(is.macs_per_token, told.macs_per_token);
-        EXPECT_EQ(s.shape().params, m->shape.params);
-      }
+    for (const TType type : {TType::f32, TType::q8, TType::q4, TType::q80})
+      for (const TType head : {TType::q8, type}) expect_cost(s, type, head);
+  expect_cost(blocks, TType::q4k, TType::q6k);
 }
 
 // By hand: per layer q 96x96, k and v 32x96, o 96x96, gate and up 172x96, down 96x172; the output 301x96.
@@ -87,8 +92,8 @@ TEST(Shapes, AnEngineTakesWhatIsToldBefore) {
 }
 
 TEST(Shapes, ARandomModelGivesFiniteLogits) {
-  for (const TType type : {TType::f32, TType::q8, TType::q4}) {
-    const std::unique_ptr<Model> m = made(tiny, type, type);
+  for (const TType type : kMatrixTypes) {
+    const std::unique_ptr<Model> m = made(block_cols(type) == 1 ? tiny : blocks, type, type);
     EXPECT_TRUE(model_verify(*m).empty());
     Pool pool(1);
     EngOptions o;
@@ -100,8 +105,8 @@ TEST(Shapes, ARandomModelGivesFiniteLogits) {
     eng_step(e, ids, 0, logits);
     float most = 0;
     for (const float l : logits) most = std::max(most, std::abs(l));
-    EXPECT_GT(most, 0.1f);
-    EXPECT_LT(most, 100.0f);
+    EXPECT_GT(most, 0.1f) << ttype_name(type);
+    EXPECT_LT(most, 100.0f) << ttype_name(type);
   }
 }
 
