@@ -24,7 +24,7 @@ std::string report_table(const ConvertReport& report, const std::string& out) {
   std::string s = fmt::format("{:<6}  {:<{}}  {:>10}  {:>9}  {:>9}\n", "tensor", "type", width, "bytes", "weights", "product");
   for (const ConvertKind& k : report.kinds) {
     s += fmt::format("{:<6}  {:<{}}  {:>10}  {:>9}  {:>9}\n", k.kind, k.types, width, human_bytes(k.bytes), percent(k.weights),
-                     k.kind == "norms" ? "" : percent(k.product));
+                     k.kind == "norms" || k.kind == "biases" ? "" : percent(k.product));
   }
   s += "(errors: relative L2, of the weights and of their product with normal activations as the engine computes it)\n";
   s += fmt::format("{}: {} parameters, {}\n", out, human_count(report.params), human_bytes(report.file_bytes));

@@ -29,7 +29,7 @@ class AttnScratch {
 // Where a group of queries looks.
 struct AttnView {
   size_t layer, kv_head;
-  size_t visible;  // positions 0..visible-1; >= 1
+  size_t first, end;  // positions first..end-1, at least one
   float scale;
 };
 

@@ -285,6 +285,8 @@ CheckShapes check_shapes(const Model& m) {
   const ModelShape& shape = m.shape;
   for (const uint64_t n : {uint64_t{shape.dim}, uint64_t{shape.ffn}, uint64_t{shape.heads} * shape.head_dim, uint64_t{shape.vocab}})
     add_once(s.lengths, n);
+  if (shape.qk_norm) add_once(s.lengths, uint64_t{shape.head_dim});
+  if (shape.qkv_bias) add_once(s.lengths, uint64_t{shape.kv_heads} * shape.head_dim);
   s.heads = shape.heads;
   s.head_dim = shape.head_dim;
   s.rope_half = shape.rope_freqs.size();

@@ -56,12 +56,20 @@ void EngStep::quantize(Rows<float>& in, size_t width, bool groups, const char* w
   if (fault.any()) fail(fmt::format("a value of {} is not finite", what).c_str(), fault.token());
 }
 
-// x += w * in, through m.norm, which is free by now.
-void EngStep::add_product(const Tensor& w, const MatIn& in) {
+// y += bias in rows row..end-1 of all tokens, where there is one; end may reach into the padding of the last panel.
+void EngStep::add_bias(const Tensor* bias, Rows<float>& y, size_t row, size_t end) {
+  if (!bias) return;
+  const size_t n = std::min<size_t>(end, bias->cols) - row;
+  for (size_t t = 0; t < tokens_; t++) m.kern.vec_add(y[t] + row, bias->vec() + row, y[t] + row, n);
+}
+
+// x += w * in + bias, through m.norm, which is free by now.
+void EngStep::add_product(const Tensor& w, const Tensor* bias, const MatIn& in) {
   const size_t panels = panels_of(w.rows);
   par_for(m.pool, panels, par_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
     const size_t row = b * kPanelRows, rows = (e - b) * kPanelRows;
     mat_panels(m.kern, w, b, e, in, tokens_, m.norm[0] + row, m.norm.stride());
+    add_bias(bias, m.norm, row, row + rows);
     for (size_t t = 0; t < tokens_; t++) m.kern.vec_add(m.x[t] + row, m.norm[t] + row, m.x[t] + row, rows);
   });
 }
@@ -70,27 +78,44 @@ void EngStep::add_product(const Tensor& w, const MatIn& in) {
 void EngStep::qkv(const LayerTensors& layer) {
   struct Part {
     const Tensor& w;
+    const Tensor* bias;
     Rows<float>& y;
-  } const parts[] = {{*layer.q, m.q}, {*layer.k, m.k}, {*layer.v, m.v}};
+  } const parts[] = {{*layer.q, layer.q_bias, m.q}, {*layer.k, layer.k_bias, m.k}, {*layer.v, layer.v_bias, m.v}};
   const MatIn in = input(m.norm);
   const size_t panels = panels_of(layer.q->rows) + panels_of(layer.k->rows) + panels_of(layer.v->rows);
   par_for(m.pool, panels, par_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
     size_t first = 0;  // panel of this part, counted over all three
     for (const Part& p : parts) {
       const size_t n = panels_of(p.w.rows), from = std::max(b, first), to = std::min(e, first + n);
-      if (from < to)
-        mat_panels(m.kern, p.w, from - first, to - first, in, tokens_, p.y[0] + (from - first) * kPanelRows, p.y.stride());
+      if (from < to) {
+        const size_t row = (from - first) * kPanelRows;
+        mat_panels(m.kern, p.w, from - first, to - first, in, tokens_, p.y[0] + row, p.y.stride());
+        add_bias(p.bias, p.y, row, (to - first) * kPanelRows);
+      }
       first += n;
     }
   });
 }
 
+// Each head by itself, in place; nothing where there is no weight. False: a sum is not finite.
+bool EngStep::norm_heads(const Tensor* weight, float* heads, size_t count) const {
+  const size_t dim = m.shape.head_dim;
+  for (size_t h = 0; weight && h < count; h++)
+    if (m.kern.rmsnorm(heads + h * dim, weight->vec(), heads + h * dim, dim, m.shape.norm_eps) != 0) return false;
+  return true;
+}
+
 void EngStep::rope_and_store(size_t layer) {
-  const size_t dim = m.shape.head_dim, half = m.rope.half();
-  Fault fault;
+  const LayerTensors& tensors = m.model.layers[layer];
+  const size_t dim = m.shape.head_dim, half = m.shape.turns(layer) ? m.rope.half() : 0;
+  Fault sum, fault;
   par_for(m.pool, tokens_, 1, [&](size_t b, size_t e, unsigned thread) {
     for (size_t t = b; t < e; t++) {
       const size_t pos = pos_ + t;
+      if (!norm_heads(tensors.q_norm, m.q[t], m.shape.heads) || !norm_heads(tensors.k_norm, m.k[t], m.shape.kv_heads)) {
+        sum.mark(t);
+        continue;
+      }
       if (half > 0) {
         m.kern.rope(m.q[t], m.rope.cos(pos), m.rope.sin(pos), half, dim, m.shape.heads);
         m.kern.rope(m.k[t], m.rope.cos(pos), m.rope.sin(pos), half, dim, m.shape.kv_heads);
@@ -98,6 +123,7 @@ void EngStep::rope_and_store(size_t layer) {
       if (!m.cache.store(m.kern, layer, pos, m.k[t], m.v[t], m.attn[thread].half.data())) fault.mark(t);
     }
   });
+  if (sum.any()) fail("the sum of squares of a query's or key's head is not finite", sum.token());
   if (fault.any())
     throw Error(fmt::format("layer {}: a key/value does not fit f16 (position {}): use --kv f32", layer, pos_ + fault.token()));
 }
@@ -111,7 +137,7 @@ void EngStep::attend_all(size_t layer) {
   par_for(m.pool, units, par_grain(m.pool, units), [&](size_t b, size_t e, unsigned thread) {
     for (size_t u = b; u < e; u++) {
       const size_t t = u % tokens_, head = u / tokens_ * together;  // tokens inside: they look at the same keys
-      const AttnView view{layer, head / group, pos_ + t + 1, m.shape.attn_scale};
+      const AttnView view{layer, head / group, m.shape.first_seen(layer, pos_ + t), pos_ + t + 1, m.shape.attn_scale};
       if (!attend(m.kern, m.cache, view, together, dim, m.q[t] + head * dim, m.att[t] + head * dim, m.attn[thread])) fault.mark(t);
     }
   });
@@ -131,7 +157,7 @@ void EngStep::attention(size_t layer) {
   lap(Stage::attend);
   quantize(m.att, size_t{m.shape.heads} * m.shape.head_dim, takes_groups(t.o->type), "attention's output");
   lap(Stage::norm);
-  add_product(*t.o, input(m.att));
+  add_product(*t.o, t.o_bias, input(m.att));
   lap(Stage::o);
 }
 
@@ -150,7 +176,7 @@ void EngStep::feed_forward(size_t layer) {
   lap(Stage::gate_up);
   quantize(m.gate, m.shape.ffn, takes_groups(t.down->type), "the feed-forward activations");
   lap(Stage::norm);
-  add_product(*t.down, input(m.gate));
+  add_product(*t.down, nullptr, input(m.gate));
   lap(Stage::down);
 }
 

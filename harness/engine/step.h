@@ -38,7 +38,9 @@ struct EngStep {
   void attend_all(size_t layer);
   void normalize(const Tensor& weight, size_t first, size_t count, bool groups, const char* where);
   void quantize(Rows<float>& in, size_t width, bool groups, const char* what);
-  void add_product(const Tensor& w, const MatIn& in);
+  void add_product(const Tensor& w, const Tensor* bias, const MatIn& in);
+  void add_bias(const Tensor* bias, Rows<float>& y, size_t row, size_t end);
+  bool norm_heads(const Tensor* weight, float* heads, size_t count) const;
   bool prepare(const float* values, QxGroup* out, size_t n, bool groups) const;
   MatIn input(Rows<float>& values);
   [[noreturn]] void fail(const char* what, size_t token) const;

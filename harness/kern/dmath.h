@@ -6,7 +6,8 @@ namespace nyb {
 struct SinCos {
   double sin, cos;
 };
-// |angle| <= 2^30; within 0.8 ulp each. Both are NaN for any other angle.
+inline constexpr double kMostRadians = 1073741824.0;  // 2^30
+// |angle| <= kMostRadians; within 0.8 ulp each. Both are NaN for any other angle.
 SinCos det_sincos(double angle);
 
 // The nearest double, but for values within about 2^-90 of the middle between two. Results beyond double's range are infinite

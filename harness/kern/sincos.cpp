@@ -84,8 +84,7 @@ double cos_near(DD x) {
 }  // namespace
 
 SinCos det_sincos(double angle) {
-  constexpr double limit = 1073741824.0;
-  if (!(angle <= limit && angle >= -limit)) {
+  if (!(angle <= kMostRadians && angle >= -kMostRadians)) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     return {nan, nan};
   }

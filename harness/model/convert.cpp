@@ -21,6 +21,7 @@ constexpr uint64_t kMeasured = 64;
 
 std::string kind_of(const std::string& slot) {
   if (slot.ends_with("norm")) return "norms";
+  if (slot.ends_with("bias")) return "biases";
   return slot.substr(slot.rfind('.') + 1);  // npos + 1 is 0: the whole name
 }
 

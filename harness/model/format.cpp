@@ -72,25 +72,34 @@ void shape_from_fields(ModelShape& s, const std::array<uint32_t, 8>& f) {
   s.ctx = f[7];
 }
 
-std::vector<TensorSlot> model_slots(const ModelShape& s, bool tied) {
+std::vector<LayerSlot> layer_slots(const ModelShape& s) {
+  using L = LayerTensors;
   const uint64_t d = s.dim, q = uint64_t{s.heads} * s.head_dim, kv = uint64_t{s.kv_heads} * s.head_dim;
+  std::vector<LayerSlot> out{
+      {"attn_norm", 1, d, false, &L::attn_norm}, {"q", q, d, true, &L::q}, {"k", kv, d, true, &L::k}, {"v", kv, d, true, &L::v}};
+  if (s.qkv_bias)
+    out.insert(out.end(),
+               {{"q_bias", 1, q, false, &L::q_bias}, {"k_bias", 1, kv, false, &L::k_bias}, {"v_bias", 1, kv, false, &L::v_bias}});
+  if (s.qk_norm)
+    out.insert(out.end(), {{"q_norm", 1, s.head_dim, false, &L::q_norm}, {"k_norm", 1, s.head_dim, false, &L::k_norm}});
+  out.push_back({"o", d, q, true, &L::o});
+  if (s.o_bias) out.push_back({"o_bias", 1, d, false, &L::o_bias});
+  out.insert(out.end(), {{"ffn_norm", 1, d, false, &L::ffn_norm},
+                         {"gate", s.ffn, d, true, &L::gate},
+                         {"up", s.ffn, d, true, &L::up},
+                         {"down", d, s.ffn, true, &L::down}});
+  return out;
+}
+
+std::vector<TensorSlot> model_slots(const ModelShape& s, bool tied) {
+  const std::vector<LayerSlot> layer = layer_slots(s);
   std::vector<TensorSlot> out;
-  out.reserve(uint64_t{s.layers} * 9 + 3);
-  out.push_back({"embed", s.vocab, d, true});
-  for (uint32_t l = 0; l < s.layers; l++) {
-    const std::string p = "layers." + std::to_string(l) + ".";
-    out.push_back({p + "attn_norm", 1, d, false});
-    out.push_back({p + "q", q, d, true});
-    out.push_back({p + "k", kv, d, true});
-    out.push_back({p + "v", kv, d, true});
-    out.push_back({p + "o", d, q, true});
-    out.push_back({p + "ffn_norm", 1, d, false});
-    out.push_back({p + "gate", s.ffn, d, true});
-    out.push_back({p + "up", s.ffn, d, true});
-    out.push_back({p + "down", d, s.ffn, true});
-  }
-  out.push_back({"out_norm", 1, d, false});
-  if (!tied) out.push_back({"head", s.vocab, d, true});
+  out.reserve(s.layers * layer.size() + 3);
+  out.push_back({"embed", s.vocab, s.dim, true});
+  for (uint32_t l = 0; l < s.layers; l++)
+    for (const LayerSlot& t : layer) out.push_back({"layers." + std::to_string(l) + "." + t.name, t.rows, t.cols, t.matrix});
+  out.push_back({"out_norm", 1, s.dim, false});
+  if (!tied) out.push_back({"head", s.vocab, s.dim, true});
   return out;
 }
 

@@ -9,6 +9,7 @@
 
 namespace nyb {
 struct ModelShape;
+struct LayerTensors;
 
 inline constexpr char kMagic[9] = "MNMODEL2";
 inline constexpr uint32_t kFormatVersion = 2;
@@ -47,6 +48,15 @@ struct TensorSlot {
   bool matrix;
 };
 std::vector<TensorSlot> model_slots(const ModelShape& s, bool tied);
+
+// The same of one layer: names without "layers.N.", and which pointer of a loaded layer each becomes.
+struct LayerSlot {
+  const char* name;
+  uint64_t rows, cols;
+  bool matrix;
+  const Tensor* LayerTensors::*at;
+};
+std::vector<LayerSlot> layer_slots(const ModelShape& s);
 
 // Checks the shape by itself. Throws Error beginning with `where`.
 void shape_check(const ModelShape& s, const std::string& where);

@@ -27,17 +27,23 @@ std::string hf_name(const std::string& slot) {
   if (slot == "embed") return "model.embed_tokens.weight";
   if (slot == "out_norm") return "model.norm.weight";
   if (slot == "head") return "lm_head.weight";
-  static const std::map<std::string, std::string, std::less<>> parts = {{"attn_norm", "input_layernorm"},
-                                                                        {"q", "self_attn.q_proj"},
-                                                                        {"k", "self_attn.k_proj"},
-                                                                        {"v", "self_attn.v_proj"},
-                                                                        {"o", "self_attn.o_proj"},
-                                                                        {"gate", "mlp.gate_proj"},
-                                                                        {"up", "mlp.up_proj"},
-                                                                        {"down", "mlp.down_proj"},
-                                                                        {"ffn_norm", "post_attention_layernorm"}};
+  static const std::map<std::string, std::string, std::less<>> parts = {{"attn_norm", "input_layernorm.weight"},
+                                                                        {"q", "self_attn.q_proj.weight"},
+                                                                        {"k", "self_attn.k_proj.weight"},
+                                                                        {"v", "self_attn.v_proj.weight"},
+                                                                        {"q_bias", "self_attn.q_proj.bias"},
+                                                                        {"k_bias", "self_attn.k_proj.bias"},
+                                                                        {"v_bias", "self_attn.v_proj.bias"},
+                                                                        {"q_norm", "self_attn.q_norm.weight"},
+                                                                        {"k_norm", "self_attn.k_norm.weight"},
+                                                                        {"o", "self_attn.o_proj.weight"},
+                                                                        {"o_bias", "self_attn.o_proj.bias"},
+                                                                        {"gate", "mlp.gate_proj.weight"},
+                                                                        {"up", "mlp.up_proj.weight"},
+                                                                        {"down", "mlp.down_proj.weight"},
+                                                                        {"ffn_norm", "post_attention_layernorm.weight"}};
   const size_t dot = slot.rfind('.');
-  return "model." + slot.substr(0, dot + 1) + parts.at(slot.substr(dot + 1)) + ".weight";
+  return "model." + slot.substr(0, dot + 1) + parts.at(slot.substr(dot + 1));
 }
 
 void add_file(ModelSource& src, const std::string& path, Found& found) {
@@ -148,7 +154,9 @@ ModelSource hf_open(const std::string& folder, const std::string& name) {
   take_tensors(src, found);
   tied_head(src, found);
   for (const auto& [n, t] : found)
-    if (!ignorable(n)) throw Error(fmt::format("{}: tensor {} is not part of a llama model", src.files[t.file].path(), shown(n)));
+    if (!ignorable(n))
+      throw Error(fmt::format("{}: tensor {} is not part of a {} model", src.files[t.file].path(), shown(n),
+                              src.meta.get<std::string>(key::family)));
   return src;
 }
 

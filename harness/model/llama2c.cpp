@@ -8,8 +8,9 @@
 #include "kern/error.h"
 #include "kern/mxcsr.h"
 #include "model/bytes.h"
+#include "model/family.h"
 #include "model/format.h"
-#include "model/hf_config.h"
+#include "model/rope.h"
 #include "model/source.h"
 
 namespace nyb {
@@ -38,7 +39,8 @@ class Reader {
 
   ModelSource run() {
     header();
-    llama_meta(src_.shape, 10000.0, 1e-5, src_.path, src_.meta);
+    src_.shape.rope_freqs = rope_frequencies({}, src_.shape.head_dim);
+    family_meta(*family_find("llama"), src_.shape, 1e-5, src_.path, src_.meta);
     if (version_ == 0)
       legacy_tensors();
     else

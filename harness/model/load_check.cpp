@@ -82,7 +82,7 @@ Header header_check(std::span<const uint8_t> file, const std::string& path) {
 bool table_check(std::span<const uint8_t> file, const Header& h, const ModelShape& shape, const std::string& path,
                  std::vector<Tensor>& out) {
   // counted before anything is built from the shape, so that a hostile layer count costs nothing
-  const uint64_t tied_count = uint64_t{shape.layers} * 9 + 2;
+  const uint64_t tied_count = uint64_t{shape.layers} * layer_slots(shape).size() + 2;
   if (h.table_count != tied_count && h.table_count != tied_count + 1) {
     throw Error(fmt::format("{}: the table has {} tensors where a model of {} layers has {} or {}", path, h.table_count,
                             shape.layers, tied_count, tied_count + 1));
@@ -111,7 +111,7 @@ bool table_check(std::span<const uint8_t> file, const Header& h, const ModelShap
       throw Error(fmt::format("{}: the reserved bytes of tensor {} are not zero", path, t.name));
     if (slot.matrix == (t.type == TType::vec))
       throw Error(fmt::format("{}: tensor {} has type {}, which is for {}", path, t.name, ttype_name(t.type),
-                              slot.matrix ? "norms" : "matrices"));
+                              slot.matrix ? "norms and biases" : "matrices"));
     if (t.rows != slot.rows || t.cols != slot.cols) {
       throw Error(fmt::format("{}: tensor {} has {} x {} values where the model's shape asks for {} x {}", path, t.name, t.rows,
                               t.cols, slot.rows, slot.cols));
@@ -143,6 +143,18 @@ bool table_check(std::span<const uint8_t> file, const Header& h, const ModelShap
     throw Error(fmt::format("{}: {} bytes follow the last tensor, which ends at {}", path, file.size() - next, next));
   expect(path, "count of parameters", h.params, params);
   return tied;
+}
+
+Front front_check(std::span<const uint8_t> file, const std::string& path) {
+  const Header h = header_check(file, path);
+  Front f;
+  shape_from_fields(f.shape, h.shape);
+  shape_check(f.shape, path);
+  f.meta = meta_decode(file.subspan(h.meta_offset, h.meta_bytes), h.meta_count, path);
+  meta_check(f.meta, f.shape, path);
+  f.tied = table_check(file, h, f.shape, path, f.tensors);
+  f.shape.params = h.params;
+  return f;
 }
 
 }  // namespace nyb

@@ -4,8 +4,10 @@
 #include <cfloat>
 #include <cmath>
 
+#include "kern/dmath.h"
 #include "kern/error.h"
 #include "model/bytes.h"
+#include "model/family.h"
 #include "model/load_check.h"
 #include "model/meta_io.h"
 
@@ -33,6 +35,13 @@ class MetaChecker {
     if (!(v >= 0 && v <= FLT_MAX) || (!zero_ok && static_cast<float>(v) == 0))
       throw Error(fmt::format("{}: {} is {}, which is not a finite number {} zero", path_, k, v, zero_ok ? "from" : "above"));
     return static_cast<float>(v);
+  }
+
+  // 0 or 1; 0 when absent
+  bool flag(const char* k) const {
+    const auto* v = meta_.find<uint64_t>(k);
+    if (v && *v > 1) throw Error(fmt::format("{}: {} is {} where 0 or 1 belongs", path_, k, *v));
+    return v && *v == 1;
   }
 
   void ids(const char* k, uint64_t limit) const {
@@ -66,8 +75,26 @@ void tokenizer_check(const MetaChecker& c, const Meta& meta, const ModelShape& s
   c.ids(key::tok_ends, shape.vocab);
   if (const auto* bos = meta.find<uint64_t>(key::tok_bos)) c.id(key::tok_bos, 0, *bos, shape.vocab);
   if (const auto* unknown = meta.find<uint64_t>(key::tok_unknown)) c.id(key::tok_unknown, 0, *unknown, limit);
-  if (const auto* add = meta.find<uint64_t>(key::tok_add_bos); add && *add > 1)
-    throw Error(fmt::format("{}: tok.add_bos is {} where 0 or 1 belongs", path, *add));
+  c.flag(key::tok_add_bos);
+}
+
+// What layers have that not all families have.
+void layers_check(const MetaChecker& c, const Meta& meta, ModelShape& shape, const std::string& path) {
+  shape.qkv_bias = c.flag(key::qkv_bias);
+  shape.o_bias = c.flag(key::o_bias);
+  shape.qk_norm = c.flag(key::qk_norm);
+  if (const auto* windows = meta.find<std::vector<uint32_t>>(key::windows)) {
+    if (windows->size() != shape.layers)
+      throw Error(fmt::format("{}: attn.windows has {} numbers for {} layers", path, windows->size(), shape.layers));
+    shape.windows = *windows;
+  }
+  if (const auto* none = meta.find<std::vector<uint32_t>>(key::rope_none)) {
+    for (size_t i = 0; i < none->size(); i++)
+      if ((*none)[i] >= shape.layers || (i > 0 && (*none)[i] <= (*none)[i - 1]))
+        throw Error(fmt::format("{}: rope.none[{}] is {}, which is not a layer of the {} in ascending order", path, i, (*none)[i],
+                                shape.layers));
+    shape.no_rope = *none;
+  }
 }
 
 // Whether one of sixteen f16 is infinite or NaN: its five exponent bits are then all set, and one more carries
@@ -113,7 +140,8 @@ void halves_check(const Tensor& t, const Halves& h, const std::string& path) {
 
 void meta_check(const Meta& meta, ModelShape& shape, const std::string& path) {
   const MetaChecker c(meta, path);
-  c.word(key::family, "llama");
+  if (const auto& family = c.need<std::string>(key::family); !family_find(family))
+    throw Error(fmt::format("{}: family is {}; this program runs {}", path, shown(family), family_names(&Family::name)));
   c.word(key::act, "silu");
   c.word(key::rope_style, "half");
   shape.norm_eps = c.number(key::norm_eps, true);
@@ -127,9 +155,10 @@ void meta_check(const Meta& meta, ModelShape& shape, const std::string& path) {
   // angles go to det_sincos, which takes up to 2^30
   for (size_t i = 0; i < n; i++) {
     const double f = shape.rope_freqs[i];
-    if (!(f >= 0 && f * shape.ctx <= 1073741824.0))
+    if (!(f >= 0 && f * shape.ctx <= kMostRadians))
       throw Error(fmt::format("{}: rope.freqs[{}] is {}, which over {} positions is not within 0 to 2^30", path, i, f, shape.ctx));
   }
+  layers_check(c, meta, shape, path);
   tokenizer_check(c, meta, shape, path);
 }
 

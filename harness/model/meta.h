@@ -38,11 +38,16 @@ class Meta {
 // The keys that this version knows (a required key outside this list refuses the file).
 // NOLINTBEGIN(readability-identifier-naming)
 namespace key {
-inline constexpr char family[] = "family";            // str: "llama"
+inline constexpr char family[] = "family";            // str: a row of family.h, "llama"
 inline constexpr char name[] = "name";                // str: what to call the model
 inline constexpr char norm_eps[] = "norm.eps";        // f64
 inline constexpr char act[] = "act";                  // str: "silu"
 inline constexpr char attn_scale[] = "attn.scale";    // f64, rounded to f32 where used
+inline constexpr char qkv_bias[] = "attn.qkv_bias";   // u64: 1: the products q, k and v have a bias
+inline constexpr char o_bias[] = "attn.o_bias";       // u64: 1: so has attention's output
+inline constexpr char qk_norm[] = "attn.qk_norm";     // u64: 1: RMSNorm over each head of q and k, before RoPE
+inline constexpr char windows[] = "attn.windows";     // u32s, one a layer: positions that it sees, 0: all; absent: all
+inline constexpr char rope_none[] = "rope.none";      // u32s: layers without RoPE, ascending
 inline constexpr char rope_style[] = "rope.style";    // str: "half" (pairs i, i + rot/2)
 inline constexpr char rope_freqs[] = "rope.freqs";    // f64s: rot/2 frequencies
 inline constexpr char rope_factor[] = "rope.factor";  // f64, rounded to f32; on cosine and sine

@@ -20,13 +20,16 @@ struct Known {
   uint32_t type;
 };
 constexpr Known kKnown[] = {
-    {key::family, 3},      {key::name, 3},        {key::norm_eps, 2},       {key::act, 3},
-    {key::attn_scale, 2},  {key::rope_style, 3},  {key::rope_freqs, 5},     {key::rope_factor, 2},
-    {key::tok_kind, 3},    {key::tok_tokens, 6},  {key::tok_merges, 4},     {key::tok_pattern, 3},
-    {key::tok_scores, 5},  {key::tok_types, 4},   {key::tok_add_prefix, 1}, {key::tok_byte_fallback, 1},
-    {key::tok_unknown, 1}, {key::tok_unicode, 3}, {key::tok_specials, 4},   {key::tok_bos, 1},
-    {key::tok_add_bos, 1}, {key::tok_ends, 4},    {key::chat_template, 3},  {key::source_file, 3},
-    {key::source_hash, 1},
+    {key::family, 3},        {key::name, 3},           {key::norm_eps, 2},
+    {key::act, 3},           {key::attn_scale, 2},     {key::qkv_bias, 1},
+    {key::o_bias, 1},        {key::qk_norm, 1},        {key::windows, 4},
+    {key::rope_none, 4},     {key::rope_style, 3},     {key::rope_freqs, 5},
+    {key::rope_factor, 2},   {key::tok_kind, 3},       {key::tok_tokens, 6},
+    {key::tok_merges, 4},    {key::tok_pattern, 3},    {key::tok_scores, 5},
+    {key::tok_types, 4},     {key::tok_add_prefix, 1}, {key::tok_byte_fallback, 1},
+    {key::tok_unknown, 1},   {key::tok_unicode, 3},    {key::tok_specials, 4},
+    {key::tok_bos, 1},       {key::tok_add_bos, 1},    {key::tok_ends, 4},
+    {key::chat_template, 3}, {key::source_file, 3},    {key::source_hash, 1},
 };
 
 const Known* find_known(std::string_view k) {

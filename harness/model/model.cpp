@@ -27,6 +27,13 @@ struct Model::File {
 Model::~Model() = default;
 std::span<const uint8_t> Model::bytes() const { return file_->map ? file_->map->bytes() : file_->copy->bytes(); }
 
+bool ModelShape::turns(size_t layer) const { return !std::binary_search(no_rope.begin(), no_rope.end(), layer); }
+
+uint64_t ModelShape::first_seen(size_t layer, uint64_t pos) const {
+  const uint64_t window = windows.empty() ? 0 : windows[layer];
+  return window == 0 || window > pos ? 0 : pos + 1 - window;
+}
+
 std::string_view load_name(LoadMode m) { return m == LoadMode::huge ? "huge" : "map"; }
 
 namespace {
@@ -46,10 +53,12 @@ std::string other_format(std::span<const uint8_t> b) {
 }
 
 void fill_layers(Model& m, bool tied) {
+  const std::vector<LayerSlot> slots = layer_slots(m.shape);
   const Tensor* t = m.tensors.data();
   m.embed = t++;
-  for (uint32_t l = 0; l < m.shape.layers; l++, t += 9)
-    m.layers.push_back({t, t + 1, t + 2, t + 3, t + 4, t + 5, t + 6, t + 7, t + 8});
+  m.layers.resize(m.shape.layers);
+  for (LayerTensors& l : m.layers)
+    for (const LayerSlot& s : slots) l.*s.at = t++;
   m.out_norm = t++;
   m.head = tied ? m.embed : t;
 }
@@ -76,22 +85,18 @@ std::unique_ptr<Model> eng_load(const std::string& path, const LoadOptions& opti
   }
   const std::span<const uint8_t> file = m->bytes();
   if (file_kind(file) != FileKind::mnm) throw Error(path + ": " + other_format(file));
-  const Header h = header_check(file, path);
+  Front front = front_check(file, path);
   m->path = path;
   m->file_bytes = file.size();
   m->checksum = get_le<uint64_t>(file.data() + at::header_hash);
-  shape_from_fields(m->shape, h.shape);
-  shape_check(m->shape, path);
-  const bool tied = table_check(file, h, m->shape, path, m->tensors);
-  m->meta = meta_decode(file.subspan(h.meta_offset, h.meta_bytes), h.meta_count, path);
-  meta_check(m->meta, m->shape, path);
-
-  m->shape.params = h.params;
+  m->shape = std::move(front.shape);
+  m->meta = std::move(front.meta);
+  m->tensors = std::move(front.tensors);
   for (const Tensor& t : m->tensors) m->weight_bytes += t.bytes;
   const auto* name = m->meta.find<std::string>(key::name);
   m->name = name && !name->empty() ? *name : std::filesystem::path(path).stem().string();
-  fill_layers(*m, tied);
-  m->type_name = type_names(m->tensors, tied);
+  fill_layers(*m, front.tied);
+  m->type_name = type_names(m->tensors, front.tied);
   values_check(*m);
   return m;
 }

@@ -1,5 +1,6 @@
 // model.h - a loaded model: a mapped file, checked, with pointers into it.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,13 +17,23 @@ struct ModelShape {
   uint32_t layers = 0, dim = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, vocab = 0, ctx = 0;
   uint64_t params = 0;  // true weights, the tied head counted once
   float norm_eps = 0, attn_scale = 0, rope_factor = 1;
-  std::vector<double> rope_freqs{};  // head_dim / 2 at most
+  std::vector<double> rope_freqs{};                        // head_dim / 2 at most
+  bool qkv_bias = false, o_bias = false, qk_norm = false;  // tensors that not all families have
+  std::vector<uint32_t> no_rope{};                         // layers whose queries and keys are not turned, ascending
+  std::vector<uint32_t> windows{};  // one a layer: how many positions it sees, its own among them, 0: all; empty: all see all
+
+  bool turns(size_t layer) const;
+  // The first position that `layer` sees from `pos` on back.
+  uint64_t first_seen(size_t layer, uint64_t pos) const;
 };
 
 // Shapes: q [heads*head_dim][dim], k and v [kv_heads*head_dim][dim], o [dim][heads*head_dim], gate and up [ffn][dim], down
-// [dim][ffn].
+// [dim][ffn]; a bias as many as its matrix has rows; q_norm and k_norm [head_dim].
 struct LayerTensors {
-  const Tensor *attn_norm, *q, *k, *v, *o, *ffn_norm, *gate, *up, *down;
+  const Tensor *attn_norm = nullptr, *q = nullptr, *k = nullptr, *v = nullptr, *o = nullptr, *ffn_norm = nullptr, *gate = nullptr,
+               *up = nullptr, *down = nullptr;
+  // nullptr where the model has none
+  const Tensor *q_bias = nullptr, *k_bias = nullptr, *v_bias = nullptr, *q_norm = nullptr, *k_norm = nullptr, *o_bias = nullptr;
 };
 
 enum class LoadMode {
@@ -76,6 +87,6 @@ std::unique_ptr<Model> eng_load(const std::string& path, const LoadOptions& opti
 // whole).
 std::vector<std::string> model_verify(const Model& m);
 
-// Tensor names in a file: "embed", "out_norm", "head" (absent when tied), "layers.N.attn_norm|q|k|v|o|ffn_norm|gate|up|down".
+// Tensor names in a file: "embed", "out_norm", "head" (absent when tied), and "layers.N." with what layer_slots (format.h) has.
 
 }  // namespace nyb

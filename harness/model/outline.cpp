@@ -16,18 +16,15 @@ namespace {
 namespace fs = std::filesystem;
 
 ModelOutline of_mnm(const MappedFile& file, const std::string& path) {
-  const Header h = header_check(file.bytes(), path);
+  Front front = front_check(file.bytes(), path);
   ModelOutline o;
   o.kind = "model file";
   o.name = path;
-  shape_from_fields(o.shape, h.shape);
-  shape_check(o.shape, path);
-  o.shape.params = h.params;
-  std::vector<Tensor> tensors;
-  o.tied = table_check(file.bytes(), h, o.shape, path, tensors);
+  o.shape = std::move(front.shape);
+  o.tied = front.tied;
   o.files_bytes = file.size();
-  o.cost = model_cost(tensors, o.tied);
-  o.type_name = type_names(tensors, o.tied);
+  o.cost = model_cost(front.tensors, o.tied);
+  o.type_name = type_names(front.tensors, o.tied);
   return o;
 }
 

@@ -6,9 +6,10 @@
 #include <cstring>
 #include <vector>
 #include "kern/splitmix.h"
+#include "model/family.h"
 #include "model/format.h"
-#include "model/hf_config.h"
 #include "model/meta.h"
+#include "model/rope.h"
 #include "model/writer.h"
 
 namespace nyb {
@@ -87,8 +88,8 @@ class Filler {
 
   void tensor(const TensorPlan& t) {
     if (t.type == TType::vec) {
-      const std::vector<float> ones(t.cols, 1.0f);
-      return write(ones.data(), ones.size() * sizeof(float));
+      const std::vector<float> same(t.cols, t.name.ends_with("bias") ? 0.0f : 1.0f);
+      return write(same.data(), same.size() * sizeof(float));
     }
     const uint64_t one = panel_bytes(t.type, t.cols), panels = panels_of(t.rows);
     const uint64_t at_once = std::clamp<uint64_t>((uint64_t{1} << 22) / one, 1, panels);
@@ -126,7 +127,10 @@ void random_matrix_bytes(TType t, uint64_t rows, uint64_t cols, uint8_t* p, uint
 
 void random_model(const std::string& path, const NamedShape& shape, TType type, TType head,
                   const std::function<void(uint64_t done, uint64_t total)>& progress) {
-  const ModelShape s = shape.shape();
+  ModelShape s = shape.shape();
+  RopeRule rope;
+  rope.theta = shape.rope_base;
+  s.rope_freqs = rope_frequencies(rope, s.head_dim);
   std::vector<TensorPlan> plan;
   uint64_t total = 0;
   for (const TensorSlot& t : model_slots(s, shape.tied)) {
@@ -136,7 +140,7 @@ void random_model(const std::string& path, const NamedShape& shape, TType type, 
   }
   Meta meta;
   meta.set(key::name, std::string(shape.name) + " (random weights)");
-  llama_meta(s, shape.rope_base, 1e-5, std::string(shape.name), meta);
+  family_meta(*family_find(shape.family), s, 1e-5, std::string(shape.name), meta);
   MnmWriter out(path, s, meta, plan);
   Filler filler(out, total, progress);
   for (const TensorPlan& t : plan) filler.tensor(t);

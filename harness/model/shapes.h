@@ -11,7 +11,8 @@ namespace nyb {
 
 // As the models' own config.json has them.
 struct NamedShape {
-  std::string_view name;  // "qwen2.5-1.5b"
+  std::string_view name;    // "qwen2.5-1.5b"
+  std::string_view family;  // "qwen2"
   uint32_t layers, dim, heads, kv_heads, head_dim, ffn, vocab, ctx;
   bool tied;  // the output is the embedding
   double rope_base;

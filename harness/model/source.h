@@ -45,9 +45,9 @@ struct ModelSource {
   std::vector<SourceTensor> tensors;  // one for each of model_slots(shape, tied), in that order, of its size
 };
 
-// Opens a Hugging Face folder of a llama-architecture model: config.json, and model.safetensors or model.safetensors.index.json
-// with its parts. `name` is what to call the model, by default the folder's name. Throws Error: one sentence naming the file and
-// the key or tensor that is missing, unexpected, malformed or beyond what this program runs.
+// Opens a Hugging Face folder of a model of one of the families (family.h): config.json, and model.safetensors or
+// model.safetensors.index.json with its parts. `name` is what to call the model, by default the folder's name. Throws Error: one
+// sentence naming the file and the key or tensor that is missing, unexpected, malformed or beyond what this program runs.
 ModelSource hf_open(const std::string& folder, const std::string& name = {});
 
 // Opens a model file of llama2.c, of any of its versions: 0 (no magic, f32), 1 (f32) and 2 (int8 in groups). `name` as above, by

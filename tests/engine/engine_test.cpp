@@ -210,6 +210,19 @@ TEST(Engine, NamesLayerAndStageOfWhatIsNotFinite) {
     }
 }
 
+TEST(Engine, NamesTheLayerOfAHeadThatIsTooLarge) {
+  ModelShape shape = small_shape();
+  shape.qkv_bias = shape.qk_norm = true;
+  for (const char* bias : {"q_bias", "k_bias"}) {
+    Weights w = random_weights(shape, false, 12);
+    w.layer(1, bias).back() = 1e30f;
+    const auto m = make_model(w, all(TType::q8));
+    Engine e(*m, best(), pool());
+    expect_words(error_of([&] { eng_step(e, count_up(3), 0, {}); }),
+                 {"layer 1", "the sum of squares of a query's or key's head is not finite", "position 0"});
+  }
+}
+
 TEST(Engine, NamesThePositionAndGoesOnFromBeforeIt) {
   Weights w = random_weights(small_shape(), false, 13);
   for (size_t i = 0; i < 48; i++) w.at.at("embed")[size_t{13} * 48 + i] = 1e25f;  // token 13 cannot be run

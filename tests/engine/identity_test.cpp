@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "paths.h"
 #include "support/data.h"
+#include "support/family_folder.h"
 #include "weights.h"
 
 namespace nyb::test {
@@ -262,6 +263,21 @@ TEST(IdentityOdd, MixedTypesEveryWay) {
     return TType::q4;
   };
   full_matrix(*make_model(random_weights(s, false, 3), type), 35, runnable_paths());
+}
+
+// The families, converted as users do.
+class IdentityFamily : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(, IdentityFamily, testing::ValuesIn(family_case_names()), [](const auto& p) { return p.param; });
+
+TEST_P(IdentityFamily, EveryWay) {
+  const std::filesystem::path folder = family_folder(family_case(GetParam()).config).write("identity-" + GetParam());
+  for (const TType type : {TType::f32, TType::q8, TType::q4}) pairwise_matrix(*folder_model(folder, type), 35);
+}
+
+// Windows that begin in one segment of attention and end in the next.
+TEST(IdentityWindows, AcrossSegments) {
+  const std::filesystem::path folder = family_folder(family_case("mistral").config).write("identity-windows");
+  pairwise_matrix(*folder_model(folder, TType::q8), 280);
 }
 
 // Five segments of attention, the last of them short.

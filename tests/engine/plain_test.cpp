@@ -124,12 +124,25 @@ class PlainModel {
         return matrices_.at("layers." + std::to_string(l) + "." + name).times(in);
       };
       const Vec h = norm(x, w_.layer(l, "attn_norm"), s_.norm_eps);
-      Vec q = product("q", h), k = product("k", h);
-      turn(q);
-      turn(k);
+      Vec q = product("q", h), k = product("k", h), v = product("v", h);
+      if (s_.qkv_bias) {
+        add(q, w_.layer(l, "q_bias"));
+        add(k, w_.layer(l, "k_bias"));
+        add(v, w_.layer(l, "v_bias"));
+      }
+      if (s_.qk_norm) {
+        norm_heads(q, w_.layer(l, "q_norm"));
+        norm_heads(k, w_.layer(l, "k_norm"));
+      }
+      if (std::find(s_.no_rope.begin(), s_.no_rope.end(), l) == s_.no_rope.end()) {
+        turn(q);
+        turn(k);
+      }
       k_[l].push_back(kept(k));
-      v_[l].push_back(kept(product("v", h)));
-      add(x, product("o", attend(l, q)));
+      v_[l].push_back(kept(v));
+      Vec o = product("o", attend(l, q));
+      if (s_.o_bias) add(o, w_.layer(l, "o_bias"));
+      add(x, o);
       const Vec f = norm(x, w_.layer(l, "ffn_norm"), s_.norm_eps), u = product("up", f);
       Vec g = product("gate", f);
       for (size_t i = 0; i < g.size(); i++) g[i] = (g[i] / (1.0f + ref::exp8(-g[i]))) * u[i];
@@ -150,6 +163,14 @@ class PlainModel {
     return x;
   }
 
+  void norm_heads(Vec& x, const Vec& w) const {
+    for (size_t h = 0; h < x.size(); h += s_.head_dim) {
+      const auto begin = x.begin() + static_cast<ptrdiff_t>(h);
+      const Vec y = norm(Vec(begin, begin + static_cast<ptrdiff_t>(s_.head_dim)), w, s_.norm_eps);
+      std::copy(y.begin(), y.end(), begin);
+    }
+  }
+
   void turn(Vec& x) const {
     const size_t half = s_.rope_freqs.size();
     for (size_t h = 0; h < x.size(); h += s_.head_dim)
@@ -163,14 +184,15 @@ class PlainModel {
   }
 
   Vec attend(size_t l, const Vec& q) const {
-    const size_t n = k_[l].size(), dim = s_.head_dim;
+    const size_t n = k_[l].size(), dim = s_.head_dim, window = s_.windows.empty() ? 0 : s_.windows[l];
+    const size_t first = window == 0 || window > n ? 0 : n - window;
     Vec out(q.size());
     for (size_t head = 0; head < s_.heads; head++) {
       const size_t qh = head * dim, kh = head / (s_.heads / s_.kv_heads) * dim;
       std::vector<float> maxima, sums;
       std::vector<Vec> mixes;
-      for (size_t begin = 0; begin < n; begin += 256) {
-        const size_t end = std::min(n, begin + 256);
+      for (size_t segment = first / 256 * 256; segment < n; segment += 256) {
+        const size_t begin = std::max(first, segment), end = std::min(n, segment + 256);
         Vec s, o(dim, 0.0f);
         for (size_t t = begin; t < end; t++) {
           float dot = 0;
@@ -273,6 +295,16 @@ INSTANTIATE_TEST_SUITE_P(, PlainBlocks, testing::Values(TType::q80, TType::q4k, 
                          [](const auto& p) { return std::string(ttype_name(p.param)); });
 
 TEST_P(PlainBlocks, EqualsTheEngine) { expect_plain(random_weights(shape(1, 256, 4, 2, 64, 512, 16), true, 24), GetParam(), 8); }
+
+// All that some families have at once: biases, norms of heads, a layer without RoPE, windows that begin anywhere in a block and end
+// in another segment.
+TEST_P(Plain, EqualsTheEngineWithAllThatFamiliesHave) {
+  ModelShape s = shape(3, 48, 4, 2, 12, 40, 600);
+  s.qkv_bias = s.o_bias = s.qk_norm = true;
+  s.no_rope = {1};
+  s.windows = {0, 21, 270};
+  expect_plain(random_weights(s, false, 24), GetParam(), 300);
+}
 
 }  // namespace
 }  // namespace nyb::test

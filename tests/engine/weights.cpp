@@ -55,6 +55,11 @@ Meta meta_of(const ModelShape& s) {
   m.set(key::rope_style, std::string("half"));
   m.set(key::rope_freqs, s.rope_freqs);
   m.set(key::rope_factor, static_cast<double>(s.rope_factor));
+  if (s.qkv_bias) m.set(key::qkv_bias, uint64_t{1}, true);
+  if (s.o_bias) m.set(key::o_bias, uint64_t{1}, true);
+  if (s.qk_norm) m.set(key::qk_norm, uint64_t{1}, true);
+  if (!s.no_rope.empty()) m.set(key::rope_none, s.no_rope, true);
+  if (!s.windows.empty()) m.set(key::windows, s.windows, true);
   return m;
 }
 
@@ -94,10 +99,18 @@ std::vector<uint8_t> ggml_blocks_of(const std::vector<float>& w, TType type, siz
   return ggml_row(type, values);
 }
 
-Weights hf_weights(const std::string& folder) {
-  const json c = json::parse(read_file(folder + "/config.json"));
+std::map<std::string, std::vector<float>> hf_tensors(const std::string& folder) {
   const std::string file = read_file(folder + "/model.safetensors");
   const json index = json::parse(file.substr(8, *reinterpret_cast<const uint64_t*>(file.data())));
+  std::map<std::string, std::vector<float>> all;
+  for (const auto& [name, entry] : index.items())
+    if (name != "__metadata__") all[name] = tensor_of(file, entry);
+  return all;
+}
+
+Weights hf_weights(const std::string& folder) {
+  const json c = json::parse(read_file(folder + "/config.json"));
+  auto tensors = hf_tensors(folder);
   Weights w;
   ModelShape& s = w.shape;
   s.layers = c["num_hidden_layers"];
@@ -111,12 +124,12 @@ Weights hf_weights(const std::string& folder) {
   s.norm_eps = c["rms_norm_eps"];
   s.attn_scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.head_dim)));
   add_rope(s, c["rope_theta"]);
-  w.at["embed"] = tensor_of(file, index["model.embed_tokens.weight"]);
-  w.at["out_norm"] = tensor_of(file, index["model.norm.weight"]);
+  w.at["embed"] = std::move(tensors.at("model.embed_tokens.weight"));
+  w.at["out_norm"] = std::move(tensors.at("model.norm.weight"));
   for (uint32_t l = 0; l < s.layers; l++)
     for (const auto& [ours, theirs] : kNames)
       w.at["layers." + std::to_string(l) + "." + ours] =
-          tensor_of(file, index["model.layers." + std::to_string(l) + "." + theirs + ".weight"]);
+          std::move(tensors.at("model.layers." + std::to_string(l) + "." + theirs + ".weight"));
   return w;
 }
 
@@ -131,7 +144,7 @@ Weights random_weights(const ModelShape& shape, bool tied, uint64_t seed) {
     std::vector<float>& v = w.at[slot.name];
     for (uint64_t i = 0; i < slot.rows * slot.cols; i++) {
       const double u = static_cast<double>(rng() >> 11) * 0x1p-52 - 1;
-      v.push_back(static_cast<float>(u * size + (slot.matrix ? 0 : 1)));
+      v.push_back(static_cast<float>(u * size + (slot.name.ends_with("norm") ? 1 : 0)));
     }
   }
   return w;

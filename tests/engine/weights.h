@@ -19,6 +19,8 @@ struct Weights {
   std::vector<float>& layer(size_t l, const char* name) { return at.at("layers." + std::to_string(l) + "." + name); }
 };
 
+// All tensors of model.safetensors (f32 or bf16) in a folder, by their names there; read without the program's own importer.
+std::map<std::string, std::vector<float>> hf_tensors(const std::string& folder);
 // config.json and model.safetensors (f32 or bf16) of a folder, read without the program's own importer.
 Weights hf_weights(const std::string& folder);
 Weights random_weights(const ModelShape& shape, bool tied, uint64_t seed);

@@ -68,7 +68,7 @@ TEST(Scales, OfGgmlsTypesAreCheckedByLoading) {
     size_t unit_cols, unit_bytes, at;
     const char* text;
   };
-  constexpr NamedShape shape{"blocks", 1, 512, 4, 2, 128, 768, 19, 16, true, 10000};
+  constexpr NamedShape shape{"blocks", "llama", 1, 512, 4, 2, 128, 768, 19, 16, true, 10000};
   const std::string path = (test::tmp_dir() / "blocks.mnm").string();
   for (const Place& p : {Place{TType::q80, 32, 544, 512, "the scale of row {}, group {}"},
                          {TType::q4k, 256, 2368, 0, "the scale of row {}, block {}"},

@@ -10,9 +10,9 @@
 namespace nyb::test {
 namespace {
 
-constexpr NamedShape tiny{"tiny", 3, 96, 6, 2, 16, 172, 301, 64, true, 10000};
+constexpr NamedShape tiny{"tiny", "llama", 3, 96, 6, 2, 16, 172, 301, 64, true, 10000};
 
-constexpr NamedShape blocks{"blocks", 2, 256, 4, 2, 64, 512, 301, 64, false, 10000};  // for types of 256 columns
+constexpr NamedShape blocks{"blocks", "llama", 2, 256, 4, 2, 64, 512, 301, 64, false, 10000};  // for types of 256 columns
 
 NamedShape untied() {
   NamedShape s = tiny;
@@ -24,6 +24,12 @@ std::unique_ptr<Model> made(const NamedShape& s, TType type, TType head) {
   const std::string path = (tmp_dir() / "random.mnm").string();
   random_model(path, s, type, head);
   return eng_load(path);
+}
+
+NamedShape of_family(std::string_view family) {
+  NamedShape s = tiny;
+  s.family = family;
+  return s;
 }
 
 void expect_cost(const NamedShape& s, TType type, TType head) {
@@ -38,7 +44,7 @@ void expect_cost(const NamedShape& s, TType type, TType head) {
 }
 
 TEST(Shapes, CostIsThatOfAFile) {
-  for (const NamedShape& s : {tiny, untied()})
+  for (const NamedShape& s : {tiny, untied(), of_family("qwen2"), of_family("qwen3"), of_family("smollm3")})
     for (const TType type : {TType::f32, TType::q8, TType::q4, TType::q80})
       for (const TType head : {TType::q8, type}) expect_cost(s, type, head);
   expect_cost(blocks, TType::q4k, TType::q6k);
@@ -64,7 +70,11 @@ TEST(Shapes, AreThoseOfTheModels) {
                          {"tinyllama-1.1b", 1100},
                          {"smollm2-135m", 134.5},
                          {"mistral-7b", 7248},
-                         {"qwen3-8b", 8191}}) {
+                         {"qwen3-8b", 8191},
+                         {"qwen3-0.6b", 596},
+                         {"smollm2-1.7b", 1711},
+                         {"smollm3-3b", 3075},
+                         {"llama3.2-3b", 3213}}) {
     const NamedShape* s = shape_find(k.name);
     ASSERT_NE(s, nullptr) << k.name;
     EXPECT_NEAR(static_cast<double>(s->shape().params) * 1e-6, k.millions, 0.002 * k.millions) << k.name;

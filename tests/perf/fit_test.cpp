@@ -39,7 +39,7 @@ TEST(Fit, TheAnswerIsAtTheByte) {
 
 TEST(Fit, AModelFileHasItsOwnRow) {
   const std::string path = (tmp_dir() / "a model.mnm").string();
-  constexpr NamedShape tiny{"tiny", 3, 96, 6, 2, 16, 172, 301, 64, false, 10000};
+  constexpr NamedShape tiny{"tiny", "llama", 3, 96, 6, 2, 16, 172, 301, 64, false, 10000};
   random_model(path, tiny, TType::q4, TType::q8);
   const Fit f = fit(path, 0, KvType::f32, UINT64_MAX);
   ASSERT_EQ(f.rows.size(), 1u);

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 #include "kern/error.h"
+#include "model/model.h"
 
 namespace nyb::test {
 
@@ -43,6 +45,9 @@ std::filesystem::path write_file(const std::filesystem::path& p, const std::stri
 // Converts tiny_model() (or another folder) to an .mnm in the test's own folder and returns its path.
 std::filesystem::path tiny_mnm(const std::string& name, const std::string& type = "q8", const std::string& head = "",
                                bool tied = true);
+
+// Converts a folder, all its matrices to one type, and loads what comes of it.
+std::unique_ptr<Model> folder_model(const std::filesystem::path& folder, TType type);
 
 // The bytes of tiny_model() in int8 with a head of its own: what the tests of loading spoil. Made once.
 const std::string& tiny_file();

@@ -151,6 +151,14 @@ fs::path tiny_mnm(const std::string& name, const std::string& type, const std::s
   return out;
 }
 
+std::unique_ptr<Model> folder_model(const fs::path& folder, TType type) {
+  const fs::path out = folder.string() + "-" + std::string(ttype_name(type)) + ".mnm";
+  ConvertOptions o;
+  o.type = o.head = type;
+  convert(hf_open(folder.string()), out.string(), o);
+  return eng_load(out.string());
+}
+
 const std::string& tiny_file() {
   static const std::string bytes = read_file(tiny_mnm("tiny", "q8", "f32", false));
   return bytes;
