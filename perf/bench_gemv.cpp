@@ -34,11 +34,10 @@ void bench(benchmark::State& state, const KernTable& k, TType type, Shape shape,
 }  // namespace
 
 void register_gemv(const CpuFeatures& cpu) {
-  for (const TType type : kWeightTypes)
+  for (const TType type : kMatrixTypes)
     for (const Shape shape : {Shape{768, 768}, Shape{2048, 768}, Shape{4096, 4096}})
       for (const bool cold : {false, true})
-        bench_paths(cpu, fmt::format("gemv_{}", ttype_name(type)),
-                    fmt::format("{}x{}/{}", shape.rows, shape.cols, cold ? "cold" : "warm"),
+        bench_paths(cpu, gemv_name(type), fmt::format("{}x{}/{}", shape.rows, shape.cols, cold ? "cold" : "warm"),
                     [=](benchmark::State& s, const KernTable& k) { bench(s, k, type, shape, cold); });
 }
 

@@ -39,9 +39,12 @@ int run_benchmarks(const CpuFeatures& cpu, const std::optional<Path>& path, cons
 }
 
 TType type_of(const std::string& name) {
-  for (const TType t : kWeightTypes)
+  std::string names;
+  for (const TType t : kMatrixTypes) {
     if (ttype_name(t) == name) return t;
-  throw Error(fmt::format("--type takes q8, q4 and f32, not '{}'", human_words(name)));
+    names += (names.empty() ? "" : ", ") + std::string(ttype_name(t));
+  }
+  throw Error(fmt::format("--type takes {}, not '{}'", names, human_words(name)));
 }
 
 LoadMode load_of(const std::string& name) {

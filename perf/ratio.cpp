@@ -162,11 +162,11 @@ void run_ratio(const CpuFeatures& cpu, const RatioOptions& options) {
     out_write(
         fmt::format("note: the last cache holds {} MiB, so memory alone is measured from {} MiB on\n", cache >> 20, cache >> 18));
   out_write("path    type  read GB/s  fastest loop   gemv GB/s  ratio\n");
-  for (const TType type : kWeightTypes) {
+  for (const TType type : kMatrixTypes) {
     Bench bench(memory, type, pool, vectors);
     bench.check_loops(loops);
     for (const Path p : paths) {
-      if (!options.path && !own_body(fmt::format("gemv_{}", ttype_name(type)), p)) continue;
+      if (!options.path && !own_body(gemv_name(type), p)) continue;
       const KernTable& k = kern_table(p);
       bench.check_product(k);
       const Result r = measure(bench, k, loops, options.rounds);

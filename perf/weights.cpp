@@ -16,6 +16,13 @@ constexpr uint64_t kInputSeed = 1;
 
 }  // namespace
 
+std::string gemv_name(TType t) {
+  std::string s = "gemv_";
+  for (const char c : ttype_name(t))
+    if (c != '_') s += c == 'K' ? 'k' : c;
+  return s;
+}
+
 Memory::Memory(size_t bytes, Pages pages) : size_(bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED)

@@ -1,8 +1,8 @@
 // weights.h - random matrices made on the fly, as a model file has them.
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 #include "engine/matvec.h"
 #include "kern/kern.h"
@@ -10,7 +10,8 @@
 
 namespace nyb {
 
-inline constexpr std::array kWeightTypes = {TType::q8, TType::q4, TType::f32};
+// The kernel that multiplies by this type, as kernels.def names it: "gemv_q80" for q8_0.
+std::string gemv_name(TType t);
 
 // Anonymous memory, given back when it goes. Throws Error when the system has not that much.
 class Memory {

@@ -79,7 +79,7 @@ TEST(Perf, TheRatioIsMeasured) {
   if (!kernels_run()) GTEST_SKIP() << "this CPU lacks " << cpu_missing(cpu_here(), Path::avx2);
   const Ran r = perf({"--ratio", "--mib", "64", "--rounds", "1", "--kernel", "avx2", "--threads", "2"});
   EXPECT_EQ(r.code, 0) << r.err;
-  for (const char* row : {"\navx2    q8 ", "\navx2    q4 ", "\navx2    f32 "})
+  for (const char* row : {"\navx2    q8 ", "\navx2    q4 ", "\navx2    f32 ", "\navx2    q8_0", "\navx2    q4_K", "\navx2    q6_K"})
     EXPECT_NE(r.out.find(row), std::string::npos) << r.out;
 }
 
