@@ -56,7 +56,8 @@ Fit fit_of(const ModelOutline& m, uint32_t ctx, KvType kv, unsigned threads, con
     }
     f.rows.push_back(std::move(r));
   };
-  if (m.cost) return add(m.type_name, *m.cost), f;
+  if (m.cost) add(m.fixed ? m.type_name : "keep: " + m.type_name, *m.cost);
+  if (m.fixed) return f;
   for (const Choice& c : kChoices) add(choice_name(c), model_cost(m.shape, m.tied, c.type, c.head));
   return f;
 }

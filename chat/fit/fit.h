@@ -11,7 +11,7 @@
 namespace nyb {
 
 struct FitRow {
-  std::string type;  // "q8", "q4 (head q8)"
+  std::string type;  // "q8", "q4 (head q8)", "keep: q4_K, some q6_K" of a GGUF
   uint64_t weights = 0, kv = 0, working = 0;
   uint64_t total() const { return weights + kv + working; }
   bool fits = false;

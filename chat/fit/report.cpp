@@ -1,5 +1,6 @@
 // report.cpp - the answer in words and in JSON. GB are 10^9 bytes, GiB 2^30.
 #include <fmt/format.h>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include "common/app.h"
 #include "fit/fit.h"
@@ -31,12 +32,14 @@ std::string fit_text(const Fit& f) {
   t += fmt::format("KV cache in {}: {} bytes a position;", kv_name(f.kv), f.kv_per_position);
   for (const uint32_t c : f.contexts)
     t += fmt::format(" {} at {}{}", human_bytes(c * f.kv_per_position), c, c == f.contexts.back() ? "\n" : ",");
-  t += fmt::format("\n{:14} {:>10} {:>10} {:>10} {:>10}  {:4} {:>9}", "GB at " + fmt::format("{}", f.ctx), "weights", "KV cache",
+  size_t width = 14;
+  for (const FitRow& r : f.rows) width = std::max(width, r.type.size());
+  t += fmt::format("\n{:{}} {:>10} {:>10} {:>10} {:>10}  {:4} {:>9}", fmt::format("GB at {}", f.ctx), width, "weights", "KV cache",
                    "working", "total", "fits", "MB/token");
   for (const uint32_t d : f.depths) t += f.bandwidth > 0 ? fmt::format(" {:>14}", d ? fmt::format("tok/s at {}", d) : "tok/s") : "";
   t += "\n";
   for (const FitRow& r : f.rows) {
-    t += fmt::format("{:14} {:>10} {:>10} {:>10} {:>10}  {:4} {:>9.1f}", r.type, gb(r.weights), gb(r.kv), gb(r.working),
+    t += fmt::format("{:{}} {:>10} {:>10} {:>10} {:>10}  {:4} {:>9.1f}", r.type, width, gb(r.weights), gb(r.kv), gb(r.working),
                      gb(r.total()), r.fits ? "yes" : "no", static_cast<double>(r.read_per_token) * 1e-6);
     for (const double c : r.ceilings) t += f.bandwidth > 0 ? fmt::format(" {:>14.1f}", c) : "";
     t += "\n";

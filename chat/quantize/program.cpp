@@ -9,6 +9,7 @@
 #include "common/app.h"
 #include "common/options.h"
 #include "model/convert.h"
+#include "model/file_kind.h"
 #include "model/look.h"
 #include "model/writer.h"
 #include "quantize/report.h"
@@ -20,11 +21,18 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string in, out, type = "q8", head, name, tokenizer;
+  std::string in, out, type, head, name, tokenizer;
   bool fit = true, quiet = false;
 };
 
-TType type_of(const std::string& s) { return s == "f32" ? TType::f32 : s == "q4" ? TType::q4 : TType::q8; }
+// Nothing for "keep".
+std::optional<TType> type_of(const std::string& s) {
+  if (s == "keep") return std::nullopt;
+  return s == "f32" ? TType::f32 : s == "q4" ? TType::q4 : TType::q8;
+}
+
+// A GGUF is quantized already, as its maker thought best.
+std::string default_type(const ModelSource& src) { return file_kind(src.files.front().bytes()) == FileKind::gguf ? "keep" : "q8"; }
 
 // The output must not be a part of the model that is read, by whatever name: either side may be a link to the other.
 void apart(const fs::path& part, const std::string& out) {
@@ -69,8 +77,9 @@ int run(const Options& o) {
   }
 
   ConvertOptions c;
-  c.type = type_of(o.type);
-  c.head = type_of(o.head.empty() ? o.type : o.head);
+  const std::string type = o.type.empty() ? default_type(src) : o.type;
+  c.type = type_of(type);
+  c.head = type_of(o.head.empty() ? type : o.head);
   c.fit = o.fit;
   c.progress = progress_reporter("converting", !o.quiet);
   ConvertReport report = convert(src, o.out, c);
@@ -85,19 +94,23 @@ int run(const Options& o) {
 
 int quantize_main(int argc, char** argv) {
   CLI::App app(
-      "Makes a model file of a Hugging Face folder (Llama, Mistral, Qwen2, Qwen3 or SmolLM3; safetensors in f32, f16 or bf16) or "
-      "of "
-      "a llama2.c model.",
+      "Makes a model file of a Hugging Face folder (Llama, Mistral, Qwen2, Qwen3 or SmolLM3; safetensors in f32, f16 or bf16), a "
+      "GGUF "
+      "or a llama2.c model.",
       "quantize");
   Options o;
   const CLI::Validator named(
       [](const std::string& s) { return s.empty() ? std::string("a name is wanted, not nothing") : s.substr(0, 0); }, "");
-  const CLI::IsMember types({"f32", "q8", "q4"});
-  app.add_option("IN", o.in, "Folder with config.json, safetensors and, if the model has one, tokenizer.json; or a llama2.c .bin")
+  const CLI::IsMember types({"keep", "f32", "q8", "q4"});
+  app.add_option("IN", o.in,
+                 "Folder with config.json, safetensors and, if the model has one, tokenizer.json; a .gguf; or a llama2.c .bin")
       ->check(named)
       ->required();
   app.add_option("OUT", o.out, "Model file to write (.mnm)")->check(named)->required();
-  app.add_option("--type", o.type, "Type of the matrices: f32, q8 (default) or q4")->check(types);
+  app.add_option(
+         "--type", o.type,
+         "Type of the matrices: f32, q8, q4, or keep: each as the source has it, or nearly (default: keep of a GGUF, else q8)")
+      ->check(types);
   app.add_option("--head", o.head, "Type of the head, or of the embedding where it is the head too (default: as --type)")
       ->check(types);
   app.add_flag("--fit,!--no-fit", o.fit, "Search the scales of q4 for the least error (default), or take max/7");

@@ -10,6 +10,7 @@
 #include "kern/error.h"
 #include "kern/mxcsr.h"
 #include "model/format.h"
+#include "model/keep.h"
 #include "model/quant.h"
 #include "model/writer.h"
 
@@ -34,17 +35,21 @@ class Converter {
   ConvertReport run(const std::string& out) {
     const MxcsrScope float_rules;
     output_check(out);
-    std::vector<TensorPlan> plan;
-    for (size_t i = 0; i < slots_.size(); i++) plan.push_back({slots_[i].name, type_for(i), slots_[i].rows, slots_[i].cols});
+    std::vector<TensorPlan> table;
+    std::vector<TypePlan> plans;
+    for (size_t i = 0; i < slots_.size(); i++) {
+      plans.push_back(plan_for(i));
+      table.push_back({slots_[i].name, plans[i].type, slots_[i].rows, slots_[i].cols});
+    }
     Meta meta = src_.meta;
     meta.set(key::source_hash, uint64_t{0});
-    MnmWriter writer(out, src_.shape, meta, plan);
+    MnmWriter writer(out, src_.shape, meta, table);
     const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> hash(XXH3_createState(), XXH3_freeState);
     XXH3_64bits_reset(hash.get());
     for (size_t i = 0; i < slots_.size(); i++) {
       const SourceTensor& t = src_.tensors[i];
       XXH3_64bits_update(hash.get(), t.data, t.bytes);
-      write(writer, i, plan[i].type);
+      write(writer, i, plans[i]);
       source_release(t);
       report_.params += slots_[i].rows * slots_[i].cols;
     }
@@ -67,24 +72,31 @@ class Converter {
                             row * cols + col, t.name, row, col));
   }
 
-  // The first reading: refuses what is not finite, and decides the tensor's type.
-  TType type_for(size_t i) {
+  // Nothing: the source's own.
+  std::optional<TType> asked(size_t i) const {
     const TensorSlot& s = slots_[i];
-    const bool is_head = s.name == "head" || (src_.tied && s.name == "embed");
-    TType type = !s.matrix ? TType::vec : is_head ? options_.head : options_.type;
-    const bool wants_q4 = type == TType::q4;
+    if (!s.matrix) return TType::vec;
+    return s.name == "head" || (src_.tied && s.name == "embed") ? options_.head : options_.type;
+  }
+
+  // The first reading: refuses what is not finite, and decides the tensor's type and how it comes about.
+  TypePlan plan_for(size_t i) {
+    const TensorSlot& s = slots_[i];
+    const std::optional<TType> type = asked(i);
+    TypePlan plan = type ? TypePlan{*type, Via::floats} : type_kept(src_.tensors[i]);
+    const bool wants_q4 = plan.type == TType::q4 && plan.via == Via::floats;
     Vanished vanished;
     std::vector<float> row(s.cols);
     for (uint64_t r = 0; r < s.rows; r++) {
       source_read(src_.tensors[i], r * s.cols, s.cols, row.data());
       if (const auto bad = find_not_finite(row.data(), s.cols)) not_finite(i, r * s.cols + *bad);
-      if (type == TType::q4) {
-        if (const auto f = find_scale_fault(row.data(), s.cols)) {
-          type = TType::q8;
+      if (plan.via == Via::floats && (plan.type == TType::q4 || plan.type == TType::q80)) {
+        if (const auto f = find_scale_fault(plan.type, row.data(), s.cols)) {
           report_.notes.push_back(
-              fmt::format("{} is kept in int8: row {}, columns {} to {} have weights up to {:.3g}, {} for an int4 scale in f16",
-                          s.name, r, f->group * kGroup, std::min<uint64_t>(f->group * kGroup + kGroup, s.cols) - 1, f->amax,
-                          f->large ? "too large" : "too small"));
+              fmt::format("{} is kept in int8: row {}, columns {} to {} have weights up to {:.3g}, {} for {} scale in f16", s.name,
+                          r, f->group * kGroup, std::min<uint64_t>(f->group * kGroup + kGroup, s.cols) - 1, f->amax,
+                          f->large ? "too large" : "too small", plan.type == TType::q4 ? "an int4" : "a q8_0"));
+          plan.type = TType::q8;
         }
       }
       if (wants_q4) {
@@ -100,23 +112,27 @@ class Converter {
           "{}: the int4 scale of {} group{} of weights would be zero in f16; {} of them became zero in int8 too", s.name,
           vanished.in_q4, vanished.in_q4 == 1 ? "" : "s", vanished.in_q8 == 0 ? "none" : std::to_string(vanished.in_q8)));
     }
-    return type;
+    return plan;
   }
 
-  void write(MnmWriter& writer, size_t i, TType type) {
+  void write(MnmWriter& writer, size_t i, const TypePlan& plan) {
     const TensorSlot& s = slots_[i];
+    const TType type = plan.type;
     const uint64_t panels = panels_of(s.rows), size = panel_bytes(type, s.cols);
     const uint64_t stride = (panels + kMeasured - 1) / kMeasured;
     std::vector<float> w(kPanelRows * s.cols), scales;
     std::vector<uint8_t> panel(size);
     const ProductMeter meter(type == TType::vec ? 0 : s.cols);
-    ConvertKind& kind = kind_row(s.name, type);
+    ConvertKind& kind = kind_row(i, type);
     uint64_t vanished = 0;
     for (uint64_t p = 0; p < panels; p++) {
       const uint64_t rows = std::min<uint64_t>(kPanelRows, s.rows - p * kPanelRows);
       source_read(src_.tensors[i], p * kPanelRows * s.cols, rows * s.cols, w.data());
       float row_scales[kPanelRows] = {};
-      quant_panel(type, w.data(), rows, s.cols, options_.fit, panel.data(), row_scales);
+      if (plan.via == Via::floats)
+        quant_panel(type, w.data(), rows, s.cols, options_.fit, panel.data(), row_scales);
+      else
+        keep_panel(plan, src_.tensors[i], p * kPanelRows, rows, panel.data());
       writer.tensor(panel.data(), size);
       if (type == TType::q8) {
         scales.insert(scales.end(), row_scales, row_scales + kPanelRows);
@@ -136,12 +152,15 @@ class Converter {
     return std::all_of(w, w + n, [](float x) { return x == 0; });
   }
 
-  ConvertKind& kind_row(const std::string& slot, TType type) {
-    const std::string name = kind_of(slot);
+  ConvertKind& kind_row(size_t i, TType type) {
+    const std::string name = kind_of(slots_[i].name);
     auto it = std::find_if(report_.kinds.begin(), report_.kinds.end(), [&](const ConvertKind& k) { return k.kind == name; });
     if (it == report_.kinds.end()) it = report_.kinds.insert(it, ConvertKind{name, {}, 0, {}, {}});
-    const std::string type_text(type == TType::vec ? "f32" : ttype_name(type));
-    if (it->types.find(type_text) == std::string::npos) it->types += (it->types.empty() ? "" : ", ") + type_text;
+    std::string type_text(type == TType::vec ? "f32" : ttype_name(type));
+    const std::string_view own = source_type_name(src_.tensors[i]);
+    if (!asked(i) && own != type_text) type_text = fmt::format("{} as {}", own, type_text);
+    if ((", " + it->types + ", ").find(", " + type_text + ", ") == std::string::npos)
+      it->types += (it->types.empty() ? "" : ", ") + type_text;
     return *it;
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 #include "model/measure.h"
@@ -11,8 +12,9 @@
 namespace nyb {
 
 struct ConvertOptions {
-  TType type = TType::q8;                            // of the matrices
-  TType head = TType::q8;                            // of what makes the logits: the head, or the embedding when it is tied
+  // Nothing: as the source has it (keep.h).
+  std::optional<TType> type = TType::q8;             // of the matrices
+  std::optional<TType> head = TType::q8;             // of what makes the logits: the head, or the embedding when it is tied
   bool fit = true;                                   // search int4 scales
   std::function<void(uint64_t, uint64_t)> progress;  // values done, values in all; may throw to stop
 };
@@ -20,7 +22,7 @@ struct ConvertOptions {
 // What became of the tensors of one kind ("embed", "q" ... "norms").
 struct ConvertKind {
   std::string kind;
-  std::string types;  // "q8", or "q4, q8" where some tensors were kept in int8
+  std::string types;  // "q8", "q4, q8" where some tensors were kept in int8, "q5_K as q8_0" where the source's type is kept
   uint64_t bytes = 0;
   ErrorSum weights, product;
 };

@@ -13,9 +13,10 @@ struct ModelOutline {
   ModelShape shape;
   bool tied = false;
   uint64_t files_bytes = 0;  // of what was looked at; 0: nothing
-  // of a model file: what its tensors are and take
+  // of a model file, and of a GGUF as quantize keeps its types: what its tensors are and take
   std::string type_name;
   std::optional<ModelCost> cost;
+  bool fixed = false;  // a model file: no other types are to be had
 };
 
 // A known shape by its name, unless a file or folder of that name is there; an .mnm; or what quantize reads. Throws Error: one

@@ -7,48 +7,18 @@
 #include <cstring>
 
 #include "llama2c_file.h"
-#include "model/convert.h"
+#include "same_model.h"
 #include "support/data.h"
 
 namespace nyb {
 namespace {
 namespace fs = std::filesystem;
+using test::converted;
+using test::expect_same_model;
 using test::ints;
 using test::Llama2cFile;
 using test::message_of;
 using test::says;
-
-std::string converted(const ModelSource& src, TType type) {
-  std::string out = (test::tmp_dir() / "llama2c-out.mnm").string();
-  ConvertOptions o;
-  o.type = o.head = type;
-  convert(src, out, o);
-  return out;
-}
-
-// All that makes the answers: shape, metadata and tensors. What the source was called and its hash may differ.
-void expect_same_model(const ModelSource& a, const ModelSource& b) {
-  for (const TType type : {TType::f32, TType::q8, TType::q4}) {
-    const auto ma = eng_load(converted(a, type));
-    const std::string kept = (test::tmp_dir() / "llama2c-kept.mnm").string();
-    fs::rename(ma->path, kept);
-    const auto mb = eng_load(converted(b, type));
-    EXPECT_EQ(ma->shape.ctx, mb->shape.ctx);
-    EXPECT_EQ(ma->shape.head_dim, mb->shape.head_dim);
-    ASSERT_EQ(ma->tensors.size(), mb->tensors.size());
-    for (size_t i = 0; i < ma->tensors.size(); i++) {
-      const Tensor &ta = ma->tensors[i], &tb = mb->tensors[i];
-      EXPECT_EQ(ta.name, tb.name);
-      ASSERT_EQ(ta.bytes, tb.bytes);
-      EXPECT_EQ(std::memcmp(ta.data, tb.data, ta.bytes), 0) << ta.name << " in " << ttype_name(type);
-    }
-    EXPECT_EQ(ma->meta.entries().size(), mb->meta.entries().size());
-    for (const auto& [k, e] : ma->meta.entries()) {
-      if (k == key::name || k.starts_with("source.")) continue;
-      EXPECT_TRUE(mb->meta.entries().at(k).value == e.value) << k;
-    }
-  }
-}
 
 fs::path written(const std::string& bytes) { return test::write_file(test::tmp_dir() / "made.bin", bytes); }
 std::string message(const std::string& bytes) {
@@ -198,7 +168,7 @@ TEST(SourceOpen, GoesByWhatIsThere) {
   };
   const Llama2cFile f(true);
   for (const int version : {0, 1, 2}) EXPECT_EQ(of(f.bytes(version)), "");
-  EXPECT_TRUE(says(of("GGUF\3"), "this is a GGUF file"));
+  EXPECT_TRUE(says(of("GGUF\3"), "some.gguf: the file ends after 5 bytes, within its header"));
   EXPECT_TRUE(says(of("MNMODEL1........"), "this is a version 1 model file"));
   EXPECT_TRUE(says(of("MNMODEL2........"), "this is a model file of this program already"));
   EXPECT_TRUE(says(of(test::safetensors({})), "this is a safetensors file; give its whole folder"));

@@ -177,32 +177,32 @@ TEST(Quantizers, NotFiniteIsFound) {
 
 TEST(Quantizers, ScalesThatF16CannotHold) {
   std::vector<float> row(96, 0.5f);
-  EXPECT_FALSE(find_scale_fault(row.data(), row.size()));
+  EXPECT_FALSE(find_scale_fault(TType::q4, row.data(), row.size()));
   // 65504 * 7 is the last that fits
   row[70] = 458528.0f;
-  EXPECT_FALSE(find_scale_fault(row.data(), row.size()));
+  EXPECT_FALSE(find_scale_fault(TType::q4, row.data(), row.size()));
   row[70] = -458600.0f;
-  const auto large = find_scale_fault(row.data(), row.size());
+  const auto large = find_scale_fault(TType::q4, row.data(), row.size());
   ASSERT_TRUE(large);
   EXPECT_EQ(large->group, 2u);
   EXPECT_TRUE(large->large);
   EXPECT_EQ(large->amax, 458600.0f);
   // a row of small weights only: int8 is better
   std::fill(row.begin(), row.end(), 1e-6f);
-  const auto small = find_scale_fault(row.data(), row.size());
+  const auto small = find_scale_fault(TType::q4, row.data(), row.size());
   ASSERT_TRUE(small);
   EXPECT_EQ(small->group, 0u);
   EXPECT_FALSE(small->large);
   // beside large ones int8 would make them zero: int4 stays
   row[0] = 1.0f;
-  EXPECT_FALSE(find_scale_fault(row.data(), row.size()));
+  EXPECT_FALSE(find_scale_fault(TType::q4, row.data(), row.size()));
   // the bound itself: 8 * 2^-18
   std::fill(row.begin(), row.end(), 8.0f / 262144);
-  EXPECT_FALSE(find_scale_fault(row.data(), row.size()));
+  EXPECT_FALSE(find_scale_fault(TType::q4, row.data(), row.size()));
   std::fill(row.begin(), row.end(), std::nextafterf(8.0f / 262144, 0));
-  EXPECT_TRUE(find_scale_fault(row.data(), row.size()));
+  EXPECT_TRUE(find_scale_fault(TType::q4, row.data(), row.size()));
   std::fill(row.begin(), row.end(), 0.0f);
-  EXPECT_FALSE(find_scale_fault(row.data(), row.size()));
+  EXPECT_FALSE(find_scale_fault(TType::q4, row.data(), row.size()));
 }
 
 // The reading of a model must not depend on the caller's float environment: the bytes are made under the project's own.

@@ -124,8 +124,8 @@ TEST(Scales, ThatVanishAreCounted) {
   v = count_vanished(row.data(), row.size());
   EXPECT_EQ(v.in_q4, 2u);
   EXPECT_EQ(v.in_q8, 2u);
-  ASSERT_TRUE(find_scale_fault(row.data(), row.size()));
-  EXPECT_EQ(find_scale_fault(row.data(), row.size())->group, 0u);
+  ASSERT_TRUE(find_scale_fault(TType::q4, row.data(), row.size()));
+  EXPECT_EQ(find_scale_fault(TType::q4, row.data(), row.size())->group, 0u);
   std::fill(row.begin(), row.end(), 0.0f);
   EXPECT_EQ(count_vanished(row.data(), row.size()).in_q4, 0u);
   // the bound: 7 * 2^-25 is halfway to the least f16 and goes to zero
