@@ -254,7 +254,7 @@ TEST(GgufModel, FilesThatAreWrong) {
     EXPECT_TRUE(says(with("llama.rope.freq_base", gguf::f32(bad)), "key llama.rope.freq_base is "));
   }
   EXPECT_TRUE(says(with("llama.rope.freq_base", gguf::f64(1e-300)), "llama.rope.freq_base is "));
-  EXPECT_TRUE(says(with("llama.rope.freq_base", gguf::f32(1e-30F)), "too small for 16 positions"));
+  EXPECT_TRUE(says(with("llama.rope.freq_base", gguf::f32(1e-30F)), "too high for 16 positions"));
   for (const std::string& value : {gguf::u32(8), gguf::f32(0.5F), gguf::boolean(1), gguf::str(""), gguf::list<uint32_t>(4, {0})})
     EXPECT_TRUE(says(with("llama.expert_count", value), "llama.expert_count is set, which this program does not run"));
 
