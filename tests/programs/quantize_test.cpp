@@ -190,7 +190,7 @@ TEST(Quantize, ValuesAreCheckedBeforeTheWork) {
   struct Case {
     const char *key, *value, *says;
   };
-  for (const Case& c : {Case{"rms_norm_eps", "1e300", "which a float does not hold"}, Case{"rope_theta", "1e-8", "too small"},
+  for (const Case& c : {Case{"rms_norm_eps", "1e300", "which a float does not hold"}, Case{"rope_theta", "1e-8", "too high"},
                         Case{"rms_norm_eps", "1e400", "\"rms_norm_eps\" is beyond what a double holds"}}) {
     const fs::path dir = fresh("values"), copy = dir / "copy";
     fs::copy(kPocket, copy);
