@@ -11,6 +11,7 @@
 #include "registered.h"
 #include "sweep.h"
 #include "sweep_report.h"
+#include "tasks.h"
 #include "weights.h"
 
 namespace nyb {
@@ -131,6 +132,7 @@ int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
   bool ratio = false, kernels = false;
   RatioOptions r;
   SweepOptions o;
+  SweepTask task;
   ReportFormat format = ReportFormat::md;
   app.allow_extras();
   opt_text(
@@ -142,6 +144,7 @@ int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
       "Kernel paths (all that this CPU has)")
       ->type_name(alternatives(path_names()));
   sweep_options(app, o, format);
+  sweep_task_options(app, task);
   app.add_flag("--kernels", kernels,
                "The kernels alone; options that begin with --benchmark_ are Google Benchmark's and mean this as well")
       ->group("Kernels");
@@ -162,8 +165,11 @@ int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
   return app_run(app, argc, argv, [&] {
     const std::vector<std::string> rest = app.remaining();
     if (ratio || kernels || !rest.empty()) {
+      std::vector<std::string> whole = sweep_task_names();
       for (const char* name : {"--shape", "--model", "--type", "--load", "--gen", "--prompt", "--depth", "--repetitions", "--chunk",
                                "--kv", "--output"})
+        whole.emplace_back(name);
+      for (const std::string& name : whole)
         if (app.count(name)) throw UsageError(fmt::format("{} is for whole models; leave it out of --kernels and --ratio", name));
       if (o.paths.size() > 1) throw UsageError("--kernels and --ratio take one path of --kernel, or all");
     }
@@ -178,8 +184,7 @@ int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
       return 0;
     }
     if (kernels || !rest.empty()) return run_benchmarks(cpu, path, rest);
-    if (o.shapes.empty() && o.models.empty()) o.shapes = {"126m"};
-    out_write(sweep_text(run_sweep(cpu, o), machine_here(command_line(argc, argv)), format));
+    run_sweep_task(app, cpu, o, task, format, command_line(argc, argv));
     return 0;
   });
 }

@@ -87,6 +87,8 @@ double SweepRow::spread() const {
   return samples.empty() ? 0 : (*high - *low) / speed();
 }
 
+double SweepProbe::best() const { return samples.empty() ? 0 : *std::max_element(samples.begin(), samples.end()); }
+
 Sweep run_sweep(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table) {
   SweepPlan plan = sweep_plan(cpu, o, table);
   const std::vector<std::unique_ptr<ProbeMemory>> memories = probe_memories(o.read_bytes, plan.missing);

@@ -51,6 +51,8 @@ struct SweepProbe {
   std::vector<double> samples;  // GB/s
   double plain = 0;             // of the loop in plain C++, the median of its rounds
   bool weights = false;         // weights of this run are in memory of this kind
+
+  double best() const;  // the greatest sample; 0 where there is none
 };
 
 struct Sweep {

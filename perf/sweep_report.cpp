@@ -1,64 +1,15 @@
-// sweep_report.cpp - tables and JSON.
+// sweep_report.cpp - tables.
 #include "sweep_report.h"
 #include <fmt/format.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include "common/app.h"
+#include "md_table.h"
 #include "probe/probe.h"
+#include "sweep_json.h"
 
 namespace nyb {
 namespace {
-
-using json = nlohmann::ordered_json;
-
-json machine_json(const Machine& m) {
-  return {{"cpu", m.cpu},       {"cpus", m.cpus},      {"last_cache_bytes", m.last_cache}, {"date", m.date}, {"version", m.version},
-          {"commit", m.commit}, {"command", m.command}};
-}
-
-json row_json(const SweepRow& r) {
-  json j;
-  j["model"] = r.model;
-  j["type"] = r.type;
-  j["params"] = r.params;
-  j["weight_bytes"] = r.weight_bytes;
-  j["load"] = r.load;
-  j["kernel"] = path_name(r.path);
-  j["threads"] = r.threads;
-  j["kv"] = kv_name(r.kv);
-  j["chunk"] = r.chunk;
-  j["test"] = r.test();
-  j["n_prompt"] = r.prompt;
-  j["n_gen"] = r.gen;
-  j["n_depth"] = r.depth;
-  j["tokens_per_second"] = r.speed();
-  j["spread"] = r.spread();
-  j["samples"] = r.samples;
-  j["macs_per_token"] = r.macs_per_token;
-  j["gmac_per_second"] = r.gmacs();
-  if (r.gen) {
-    j["bytes_per_token"] = r.bytes_per_token;
-    j["macs_per_byte"] = r.macs_per_token / r.bytes_per_token;
-    j["gb_per_second"] = r.gbs();
-    j["read_gb_per_second"] = r.bandwidth;
-    j["share"] = r.share();
-    j["ceiling_tokens_per_second"] = r.ceiling();
-  }
-  return j;
-}
-
-double best(const SweepProbe& p) { return p.samples.empty() ? 0 : *std::max_element(p.samples.begin(), p.samples.end()); }
-
-json probe_json(const SweepProbe& p) {
-  return {{"threads", p.threads},
-          {"kind", p.kind},
-          {"weights", p.weights},
-          {"loop", p.loop},
-          {"gb_per_second", median(p.samples)},
-          {"best_gb_per_second", best(p)},
-          {"plain_gb_per_second", p.plain},
-          {"samples", p.samples}};
-}
 
 struct Column {
   const char* name;
@@ -86,28 +37,12 @@ const Column kColumns[] = {
 };
 
 std::string table(const std::vector<SweepRow>& rows) {
-  std::vector<std::vector<std::string>> cells;
-  std::vector<size_t> width;
+  std::vector<MdColumn> columns;
   for (const Column& c : kColumns) {
-    std::vector<std::string> column = {c.name};
-    for (const SweepRow& r : rows) column.push_back(c.text(r));
-    size_t w = 3;
-    for (const std::string& s : column) w = std::max(w, s.size());
-    width.push_back(w);
-    cells.push_back(std::move(column));
+    columns.push_back({c.name, c.right, {}});
+    for (const SweepRow& r : rows) columns.back().cells.push_back(c.text(r));
   }
-  std::string out;
-  for (size_t line = 0; line <= rows.size(); ++line) {
-    for (size_t i = 0; i < cells.size(); ++i)
-      out += kColumns[i].right ? fmt::format("| {:>{}} ", cells[i][line], width[i])
-                               : fmt::format("| {:<{}} ", cells[i][line], width[i]);
-    out += "|\n";
-    if (line) continue;
-    for (size_t i = 0; i < cells.size(); ++i)
-      out += kColumns[i].right ? fmt::format("| {:->{}}: ", "", width[i] - 1) : fmt::format("| {:->{}} ", "", width[i]);
-    out += "|\n";
-  }
-  return out;
+  return md_table(columns);
 }
 
 std::string md(const Sweep& s, const Machine& m) {
@@ -116,7 +51,7 @@ std::string md(const Sweep& s, const Machine& m) {
   for (const SweepProbe& p : s.probes)
     out += fmt::format("read bandwidth, {} thread{}, {}{}: {:.1f} GB/s median, {:.1f} best (loop {}; a loop in plain C++ {:.1f})\n",
                        p.threads, p.threads == 1 ? "" : "s", p.kind, p.weights ? ", as the weights" : "", median(p.samples),
-                       best(p), p.loop, p.plain);
+                       p.best(), p.loop, p.plain);
   for (const std::string& line : s.missing) out += line + "\n";
   out += "\n" + table(s.rows);
   const auto noisy = std::count_if(s.rows.begin(), s.rows.end(), [](const SweepRow& r) { return r.spread() > kNoisySpread; });
@@ -139,13 +74,13 @@ std::string csv(const Sweep& s) {
   std::string out;
   std::vector<std::string> names;
   for (const SweepRow& r : s.rows) {
-    const json j = row_json(r);
+    const Json j = row_json(r);
     for (const auto& [name, value] : j.items())
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   out += fmt::format("{}\n", fmt::join(names, ","));
   for (const SweepRow& r : s.rows) {
-    const json j = row_json(r);
+    const Json j = row_json(r);
     for (size_t i = 0; i < names.size(); ++i) {
       const auto it = j.find(names[i]);
       std::string cell = it == j.end()     ? ""
@@ -170,21 +105,12 @@ ReportFormat report_format(const std::string& name) {
 }
 
 std::string sweep_text(const Sweep& s, const Machine& m, ReportFormat f) {
-  const auto dump = [](const json& j, int indent) { return j.dump(indent, ' ', false, json::error_handler_t::replace) + "\n"; };
   if (f == ReportFormat::md) return md(s, m);
   if (f == ReportFormat::csv) return csv(s);
+  if (f == ReportFormat::json) return json_text(sweep_json(s, m), 1);
   std::string lines;
-  json all;
-  all["machine"] = machine_json(m);
-  all["read"] = json::array();
-  for (const SweepProbe& p : s.probes) all["read"].push_back(probe_json(p));
-  all["missing"] = s.missing;
-  all["rows"] = json::array();
-  for (const SweepRow& r : s.rows) {
-    all["rows"].push_back(row_json(r));
-    if (f == ReportFormat::jsonl) lines += dump(row_json(r), -1);
-  }
-  return f == ReportFormat::jsonl ? lines : dump(all, 1);
+  for (const SweepRow& r : s.rows) lines += json_text(row_json(r), -1);
+  return lines;
 }
 
 }  // namespace nyb

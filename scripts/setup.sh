@@ -7,7 +7,7 @@ die() { say "$0: $*"; exit 1; }
 # A tool counts as there wherever it came from: Debian's npm cannot be installed beside a Node from elsewhere.
 tools="g++:g++ cmake:cmake ninja:ninja-build nasm:nasm pkg-config:pkgconf"
 libraries="libcli11-dev nlohmann-json3-dev libfmt-dev libpcre2-dev libxxhash-dev libedit-dev libbenchmark-dev libgtest-dev"
-test_tools="objdump:binutils help2man:help2man groff:groff-base node:nodejs npm:npm"
+test_tools="objdump:binutils gnuplot:gnuplot-nox help2man:help2man groff:groff-base node:nodejs npm:npm"
 
 missing_packages() {
   for pair in $tools $*; do

@@ -1,0 +1,77 @@
+// sweep_json.cpp - rows, probes and machines as JSON; csv has the same names.
+#include "sweep_json.h"
+#include <nlohmann/json.hpp>
+#include "probe/probe.h"
+
+namespace nyb {
+
+Json machine_json(const Machine& m) {
+  return {{"cpu", m.cpu},       {"cpus", m.cpus},      {"last_cache_bytes", m.last_cache}, {"date", m.date}, {"version", m.version},
+          {"commit", m.commit}, {"command", m.command}};
+}
+
+Json settings_json(const SweepRow& r) {
+  Json j;
+  j["model"] = r.model;
+  j["type"] = r.type;
+  j["params"] = r.params;
+  j["weight_bytes"] = r.weight_bytes;
+  j["load"] = r.load;
+  j["kernel"] = path_name(r.path);
+  j["threads"] = r.threads;
+  j["kv"] = kv_name(r.kv);
+  j["chunk"] = r.chunk;
+  j["test"] = r.test();
+  j["n_prompt"] = r.prompt;
+  j["n_gen"] = r.gen;
+  j["n_depth"] = r.depth;
+  return j;
+}
+
+Json row_json(const SweepRow& r) {
+  Json j = settings_json(r);
+  j["tokens_per_second"] = r.speed();
+  j["spread"] = r.spread();
+  j["samples"] = r.samples;
+  j["macs_per_token"] = r.macs_per_token;
+  j["gmac_per_second"] = r.gmacs();
+  if (r.gen) {
+    j["bytes_per_token"] = r.bytes_per_token;
+    j["macs_per_byte"] = r.macs_per_token / r.bytes_per_token;
+    j["gb_per_second"] = r.gbs();
+    j["read_gb_per_second"] = r.bandwidth;
+    j["share"] = r.share();
+    j["ceiling_tokens_per_second"] = r.ceiling();
+  }
+  return j;
+}
+
+Json probe_json(const SweepProbe& p) {
+  return {{"threads", p.threads},
+          {"kind", p.kind},
+          {"weights", p.weights},
+          {"loop", p.loop},
+          {"gb_per_second", median(p.samples)},
+          {"best_gb_per_second", p.best()},
+          {"plain_gb_per_second", p.plain},
+          {"samples", p.samples}};
+}
+
+Json sweep_json(const Sweep& s, const Machine& m) {
+  Json all;
+  all["machine"] = machine_json(m);
+  all["read"] = Json::array();
+  for (const SweepProbe& p : s.probes) all["read"].push_back(probe_json(p));
+  all["missing"] = s.missing;
+  all["rows"] = Json::array();
+  for (const SweepRow& r : s.rows) all["rows"].push_back(row_json(r));
+  return all;
+}
+
+Json ratio_json(const RatioInterval& r) {
+  return {{"ratio", r.ratio}, {"low", r.low}, {"high", r.high}, {"confidence", r.confidence}, {"verdict", r.verdict()}};
+}
+
+std::string json_text(const Json& j, int indent) { return j.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace nyb
