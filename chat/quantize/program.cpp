@@ -95,8 +95,7 @@ int run(const Options& o) {
 int quantize_main(int argc, char** argv) {
   CLI::App app(
       "Makes a model file of a Hugging Face folder (Llama, Mistral, Qwen2, Qwen3 or SmolLM3; safetensors in f32, f16 or bf16), a "
-      "GGUF "
-      "or a llama2.c model.",
+      "GGUF or a llama2.c model.",
       "quantize");
   Options o;
   const CLI::Validator named(

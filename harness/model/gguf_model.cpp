@@ -26,16 +26,27 @@ std::string gguf_name(const std::string& slot) {
   if (slot == "embed") return "token_embd.weight";
   if (slot == "out_norm") return "output_norm.weight";
   if (slot == "head") return "output.weight";
-  static const std::map<std::string, std::string, std::less<>> parts = {
-      {"attn_norm", "attn_norm"}, {"q", "attn_q"},      {"k", "attn_k"},  {"v", "attn_v"},     {"o", "attn_output"},
-      {"ffn_norm", "ffn_norm"},   {"gate", "ffn_gate"}, {"up", "ffn_up"}, {"down", "ffn_down"}};
+  static const std::map<std::string, std::string, std::less<>> parts = {{"attn_norm", "attn_norm.weight"},
+                                                                        {"q", "attn_q.weight"},
+                                                                        {"k", "attn_k.weight"},
+                                                                        {"v", "attn_v.weight"},
+                                                                        {"q_bias", "attn_q.bias"},
+                                                                        {"k_bias", "attn_k.bias"},
+                                                                        {"v_bias", "attn_v.bias"},
+                                                                        {"q_norm", "attn_q_norm.weight"},
+                                                                        {"k_norm", "attn_k_norm.weight"},
+                                                                        {"o", "attn_output.weight"},
+                                                                        {"o_bias", "attn_output.bias"},
+                                                                        {"ffn_norm", "ffn_norm.weight"},
+                                                                        {"gate", "ffn_gate.weight"},
+                                                                        {"up", "ffn_up.weight"},
+                                                                        {"down", "ffn_down.weight"}};
   const size_t from = std::string_view("layers.").size(), dot = slot.rfind('.');
-  return "blk." + slot.substr(from, dot + 1 - from) + parts.at(slot.substr(dot + 1)) + ".weight";
+  return "blk." + slot.substr(from, dot + 1 - from) + parts.at(slot.substr(dot + 1));
 }
 
 // Keys after the architecture's name that change what is computed, of models that this program does not run.
 constexpr const char* kNotRun[] = {"expert_count",
-                                   "attention.sliding_window",
                                    "attention.scale",
                                    "attention.clamp_kqv",
                                    "attention.max_alibi_bias",
@@ -46,6 +57,8 @@ constexpr const char* kNotRun[] = {"expert_count",
                                    "residual_scale",
                                    "embedding_scale",
                                    "rope.scaling.attn_factor",
+                                   "rope.scaling.yarn_attn_factor",
+                                   "rope.scaling.yarn_ext_factor",
                                    "rope.scaling.yarn_log_multiplier",
                                    "use_parallel_residual",
                                    "pooling_type"};
@@ -62,8 +75,10 @@ class Importer {
 
   ModelSource run() {
     arch_ = need_str("general.architecture");
-    if (arch_ != "llama")
-      throw Error(fmt::format("{}: general.architecture is {}; this program runs \"llama\" only", path_, shown(arch_)));
+    family_ = family_of_gguf(arch_);
+    if (!family_)
+      throw Error(fmt::format("{}: general.architecture is {}, which this program does not run; those it runs are {}", path_,
+                              shown(arch_), family_names(&Family::gguf)));
     shape();
     for (const char* k : kNotRun)
       if (is_set(k)) throw Error(fmt::format("{}: {} is set, which this program does not run", path_, of_arch(k)));
@@ -151,6 +166,35 @@ class Importer {
     s.vocab = static_cast<uint32_t>(embed->dims[1]);
     shape_check(s, path_);
     src_.tied = !g_.tensor(gguf_name("head"));
+    if (const auto window = whole(of_arch("attention.sliding_window")); window && *window != 0 && *window < s.ctx)
+      throw Error(fmt::format("{}: {} is {}, below the context of {}, which this program does not run", path_,
+                              of_arch("attention.sliding_window"), *window, s.ctx));
+    // a file says by its tensors whether it has biases
+    const bool asked = family_->biases == Biases::asked;
+    s.qkv_bias = family_->biases == Biases::qkv || (asked && g_.tensor(gguf_name("layers.0.q_bias")));
+    s.o_bias = asked && g_.tensor(gguf_name("layers.0.o_bias"));
+    s.qk_norm = family_->qk_norm;
+    s.no_rope = every_no_rope(family_->no_rope_interval, s.layers);
+  }
+
+  // A factor without a type is a linear one.
+  RopeRule rope_rule() const {
+    RopeRule r;
+    r.theta = positive("rope.freq_base", 10000.0);
+    const std::string type(g_.str(of_arch("rope.scaling.type")).value_or("linear"));
+    if (type == "none") return r;
+    if (type != "linear" && type != "yarn")
+      throw Error(fmt::format("{}: {} is {}; none, linear and yarn are run", path_, of_arch("rope.scaling.type"), shown(type)));
+    r.factor = positive("rope.scaling.factor", positive("rope.scale_linear", 1.0));
+    r.scaling = type == "yarn" ? RopeScaling::yarn : r.factor == 1 ? RopeScaling::none : RopeScaling::linear;
+    if (r.scaling != RopeScaling::yarn) return r;
+    r.original_ctx = size("rope.scaling.original_context_length");
+    r.beta_fast = positive("rope.scaling.yarn_beta_fast", r.beta_fast);
+    r.beta_slow = positive("rope.scaling.yarn_beta_slow", r.beta_slow);
+    if (r.beta_fast < r.beta_slow || !(r.theta > 1))
+      throw Error(fmt::format("{}: yarn does not run with a base of {}, beta_fast {} and beta_slow {}", path_, r.theta, r.beta_fast,
+                              r.beta_slow));
+    return r;
   }
 
   void positions() {
@@ -158,12 +202,10 @@ class Importer {
     if (const uint32_t turned = size("rope.dimension_count", s.head_dim); turned != s.head_dim)
       throw Error(fmt::format("{}: {} is {} where heads have {} values; partial rotation is not run", path_,
                               of_arch("rope.dimension_count"), turned, s.head_dim));
-    if (const auto t = g_.str(of_arch("rope.scaling.type")); t && *t != "none")
-      throw Error(fmt::format("{}: {} is {}, which this program does not run yet", path_, of_arch("rope.scaling.type"), shown(*t)));
     const double eps = positive("attention.layer_norm_rms_epsilon");
-    RopeRule rule;
-    rule.theta = positive("rope.freq_base", 10000.0);
+    const RopeRule rule = rope_rule();
     s.rope_freqs = rope_frequencies(rule, s.head_dim);
+    if (rule.scaling == RopeScaling::yarn) s.rope_factor = static_cast<float>(yarn_magnitude(rule.factor));
     if (const GgufTensor* t = g_.tensor(kFactors)) {
       const SourceTensor factors = taken(*t, {s.head_dim / 2});
       std::vector<float> f(s.head_dim / 2);
@@ -175,7 +217,7 @@ class Importer {
         s.rope_freqs[i] /= static_cast<double>(f[i]);
       }
     }
-    family_meta(*family_of_gguf(arch_), s, eps, path_, src_.meta);
+    family_meta(*family_, s, eps, path_, src_.meta);
   }
 
   // Checked against the shape, a row's length last as in a model file.
@@ -213,7 +255,10 @@ class Importer {
       const GgufTensor* t = g_.tensor(name);
       if (!t) throw Error(fmt::format("{}: tensor {} is missing", path_, name));
       SourceTensor s = taken(*t, slot.matrix ? std::vector<uint64_t>{slot.rows, slot.cols} : std::vector<uint64_t>{slot.cols});
-      if (slot.name.ends_with(".q") || slot.name.ends_with(".k")) s.pairs_of = src_.shape.head_dim;
+      if (family_->gguf_pairs && turned(slot.name)) {
+        s.pairs_of = src_.shape.head_dim;
+        if (!slot.matrix) s.shape = {slot.cols, 1};  // of a bias each value is a row
+      }
       src_.tensors.push_back(std::move(s));
     }
     for (const GgufTensor& t : g_.tensors())
@@ -221,10 +266,15 @@ class Importer {
         throw Error(fmt::format("{}: tensor {} is not part of a {} model", g_.files()[t.file].path(), shown(t.name), arch_));
   }
 
+  static bool turned(std::string_view slot) {
+    return slot.ends_with(".q") || slot.ends_with(".k") || slot.ends_with(".q_bias") || slot.ends_with(".k_bias");
+  }
+
   static constexpr const char* kFactors = "rope_freqs.weight";
 
   Gguf g_;
   std::string path_, arch_;
+  const Family* family_ = nullptr;
   ModelSource src_;
   std::set<std::string_view> used_;
 };

@@ -54,7 +54,7 @@ ModelSource hf_open(const std::string& folder, const std::string& name = {});
 // default the file's name without its ending. Throws Error likewise.
 ModelSource llama2c_open(const std::string& path, const std::string& name = {});
 
-// Opens a GGUF file (gguf.h) of architecture llama; a part of a model in several files opens all of them. `name` as above, by
+// Opens a GGUF file (gguf.h) of one of the families; a part of a model in several files opens all of them. `name` as above, by
 // default what the file says, or its name without its ending. Throws Error likewise.
 ModelSource gguf_open(const std::string& path, const std::string& name = {});
 

@@ -32,25 +32,28 @@ size_t paired_row(size_t row, size_t head_dim) {
 
 GgufMade gguf_of(const HfFolder& f) {
   const auto n = [&](const char* k) { return f.config.at(k).get<uint32_t>(); };
+  const uint32_t head_dim = f.config.contains("head_dim") ? n("head_dim") : n("hidden_size") / n("num_attention_heads");
+  const std::string arch = f.config.at("model_type");
+  const bool pairs = !arch.starts_with("qwen");
   GgufMade g;
-  g.keys = {{"general.architecture", gguf::str("llama")},
+  g.keys = {{"general.architecture", gguf::str(arch)},
             {"general.name", gguf::str("Own Name")},
-            {"llama.block_count", gguf::u32(n("num_hidden_layers"))},
-            {"llama.context_length", gguf::u32(n("max_position_embeddings"))},
-            {"llama.embedding_length", gguf::u32(n("hidden_size"))},
-            {"llama.feed_forward_length", gguf::u32(n("intermediate_size"))},
-            {"llama.attention.head_count", gguf::u32(n("num_attention_heads"))},
-            {"llama.attention.head_count_kv", gguf::u32(n("num_key_value_heads"))},
-            {"llama.attention.key_length", gguf::u32(n("head_dim"))},
-            {"llama.attention.layer_norm_rms_epsilon", gguf::f32(f.config.at("rms_norm_eps").get<float>())},
-            {"llama.rope.freq_base", gguf::f32(f.config.at("rope_theta").get<float>())},
-            {"llama.rope.dimension_count", gguf::u32(n("head_dim"))}};
+            {arch + ".block_count", gguf::u32(n("num_hidden_layers"))},
+            {arch + ".context_length", gguf::u32(n("max_position_embeddings"))},
+            {arch + ".embedding_length", gguf::u32(n("hidden_size"))},
+            {arch + ".feed_forward_length", gguf::u32(n("intermediate_size"))},
+            {arch + ".attention.head_count", gguf::u32(n("num_attention_heads"))},
+            {arch + ".attention.head_count_kv", gguf::u32(n("num_key_value_heads"))},
+            {arch + ".attention.key_length", gguf::u32(head_dim)},
+            {arch + ".attention.layer_norm_rms_epsilon", gguf::f32(f.config.at("rms_norm_eps").get<float>())},
+            {arch + ".rope.freq_base", gguf::f32(f.config.value("rope_theta", 10000.0F))},
+            {arch + ".rope.dimension_count", gguf::u32(head_dim)}};
   for (const HfTensor& t : f.tensors) {
     std::string bytes = t.bytes;
     const std::string name = gguf_name(t.name);
-    if (name.find("attn_q.") != std::string::npos || name.find("attn_k.") != std::string::npos) {
+    if (pairs && (name.find("attn_q.") != std::string::npos || name.find("attn_k.") != std::string::npos)) {
       const size_t row = t.bytes.size() / t.shape[0];
-      for (size_t r = 0; r < t.shape[0]; r++) bytes.replace(paired_row(r, n("head_dim")) * row, row, t.bytes.substr(r * row, row));
+      for (size_t r = 0; r < t.shape[0]; r++) bytes.replace(paired_row(r, head_dim) * row, row, t.bytes.substr(r * row, row));
     }
     g.tensors.push_back({name, {t.shape.rbegin(), t.shape.rend()}, t.dtype == "F32" ? 0u : t.dtype == "F16" ? 1u : 30u, bytes});
   }

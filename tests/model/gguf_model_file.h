@@ -8,7 +8,8 @@
 
 namespace nyb::test {
 
-// The same model, as llama.cpp's converter would write it: names, keys, the rows of q and k in the order of pairs (2i, 2i + 1).
+// The same model, as llama.cpp's converter would write it: names, keys, and but for Qwen the rows of q and k in
+// the order of pairs (2i, 2i + 1).
 GgufMade gguf_of(const HfFolder& folder);
 
 // Where row `row` of q or k in halves is in pairs.

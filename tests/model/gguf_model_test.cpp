@@ -10,6 +10,7 @@
 #include "model/ggml_type.h"
 #include "same_model.h"
 #include "support/data.h"
+#include "support/family_folder.h"
 
 namespace nyb {
 namespace {
@@ -36,6 +37,28 @@ TEST(GgufModel, IsTheModelOfTheFolder) {
       EXPECT_EQ(src.tied, tied);
       test::expect_same_model(src, hf_open(f.write("gguf-hf").string()));
     }
+  }
+}
+
+// Biases, norms of q and k, layers without RoPE, and scaled positions.
+TEST(GgufModel, EachFamilyIsItsFolder) {
+  for (const std::string name : {"llama", "qwen2", "qwen3", "smollm3"}) {
+    SCOPED_TRACE(name);
+    test::HfFolder f = test::family_folder(test::family_case(name).config);
+    for (const char* k : {"use_sliding_window", "no_rope_layers", "rope_parameters"}) f.config.erase(k);
+    f.config["rope_theta"] = 500000.0;
+    const std::string scaling = name + ".rope.scaling.";
+    GgufMade g = test::gguf_of(f);
+    if (name == "llama") g.set(scaling + "type", gguf::str("linear")).set(scaling + "factor", gguf::f32(2.5F));
+    if (name == "qwen2")
+      g.set(scaling + "type", gguf::str("yarn"))
+          .set(scaling + "factor", gguf::f32(4))
+          .set(scaling + "original_context_length", gguf::u32(64));
+    const ModelSource src = opened(g);
+    EXPECT_EQ(src.shape.qkv_bias, name == "llama" || name == "qwen2");
+    EXPECT_EQ(src.shape.qk_norm, name == "qwen3");
+    EXPECT_EQ(src.shape.no_rope, name == "smollm3" ? std::vector<uint32_t>{3} : std::vector<uint32_t>{});
+    test::expect_same_model(src, hf_open(f.write("gguf-family").string()));
   }
 }
 
@@ -230,7 +253,8 @@ TEST(GgufModel, FilesThatAreWrong) {
   for (const char* key : {"general.architecture", "llama.block_count", "llama.context_length", "llama.embedding_length",
                           "llama.feed_forward_length", "llama.attention.head_count", "llama.attention.layer_norm_rms_epsilon"})
     EXPECT_TRUE(says(message(GgufMade(good).erase(key)), std::string("model.gguf: key ") + key + " is missing"));
-  EXPECT_TRUE(says(with("general.architecture", gguf::str("mamba")), "general.architecture is \"mamba\"; this program runs"));
+  EXPECT_TRUE(says(with("general.architecture", gguf::str("mamba")),
+                   "general.architecture is \"mamba\", which this program does not run; those it runs are llama, qwen2"));
   EXPECT_TRUE(says(with("general.architecture", gguf::u32(1)), "key general.architecture is of type u32, where a string"));
   EXPECT_TRUE(says(with("llama.block_count", gguf::u32(0)), "key llama.block_count is 0, which is not within 1 to 4294967295"));
   EXPECT_TRUE(says(with("llama.block_count", gguf::u64(1ull << 32)), "key llama.block_count is 4294967296, which is not"));
@@ -248,7 +272,8 @@ TEST(GgufModel, FilesThatAreWrong) {
   EXPECT_TRUE(says(message(GgufMade(good).set("llama.embedding_length", gguf::u32(25)).erase("llama.attention.key_length")),
                    "llama.embedding_length is 25, no multiple of 2 heads, and llama.attention.key_length is missing"));
   EXPECT_TRUE(says(with("llama.rope.dimension_count", gguf::u32(4)), "partial rotation is not run"));
-  EXPECT_TRUE(says(with("llama.rope.scaling.type", gguf::str("longrope")), "llama.rope.scaling.type is \"longrope\", which"));
+  EXPECT_TRUE(says(with("llama.rope.scaling.type", gguf::str("longrope")),
+                   "llama.rope.scaling.type is \"longrope\"; none, linear and yarn are run"));
   for (const float bad : {0.0F, -1.0F, std::nanf(""), HUGE_VALF}) {
     EXPECT_TRUE(says(with("llama.attention.layer_norm_rms_epsilon", gguf::f32(bad)), "layer_norm_rms_epsilon is "));
     EXPECT_TRUE(says(with("llama.rope.freq_base", gguf::f32(bad)), "key llama.rope.freq_base is "));
