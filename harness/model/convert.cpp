@@ -49,6 +49,8 @@ class Converter {
     for (size_t i = 0; i < slots_.size(); i++) {
       const SourceTensor& t = src_.tensors[i];
       XXH3_64bits_update(hash.get(), t.data, t.bytes);
+      if (t.scales && (t.scales < t.data || t.scales >= t.data + t.bytes))  // apart from their integers
+        XXH3_64bits_update(hash.get(), t.scales, t.shape[0] * t.shape[1] / t.group * sizeof(float));
       write(writer, i, plans[i]);
       source_release(t);
       report_.params += slots_[i].rows * slots_[i].cols;
@@ -132,7 +134,7 @@ class Converter {
       if (plan.via == Via::floats)
         quant_panel(type, w.data(), rows, s.cols, options_.fit, panel.data(), row_scales);
       else
-        keep_panel(plan, src_.tensors[i], p * kPanelRows, rows, panel.data());
+        keep_panel(plan, src_.tensors[i], p * kPanelRows, rows, panel.data(), row_scales);
       writer.tensor(panel.data(), size);
       if (type == TType::q8) {
         scales.insert(scales.end(), row_scales, row_scales + kPanelRows);

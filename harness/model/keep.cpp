@@ -1,5 +1,6 @@
 #include "model/keep.h"
 
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -43,10 +44,41 @@ void respell(const TypePlan& plan, GgmlType from, const uint8_t* row, uint64_t c
   }
 }
 
+// Sixteen rows' int8 in pieces of four, as tensor.h has them.
+void rows_panel(const SourceTensor& t, uint64_t row, uint64_t rows, uint8_t* panel, float* row_scales) {
+  const uint64_t cols = t.shape.back();
+  std::memset(panel, 0, groups_of(cols) * kQ8GroupBytes);
+  for (uint64_t r = 0; r < rows; r++) {
+    const uint64_t own = source_row(t, row + r);
+    row_scales[r] = source_scale(t, own);
+    for (uint64_t c = 0; c < cols; c++) panel[c / 4 * 64 + r * 4 + c % 4] = t.data[own * cols + c];
+  }
+}
+
+// A row of groups with f32 scales as Q4_0: {f16 d; u8 qs[16]}.
+void as_q4_0(const SourceTensor& t, uint64_t row, uint8_t* out) {
+  const uint64_t groups = t.shape.back() / kGroup;
+  for (uint64_t g = row * groups; g < (row + 1) * groups; g++, out += 18) {
+    const uint16_t d = f32_to_f16(source_scale(t, g));
+    std::memcpy(out, &d, 2);
+    std::memcpy(out + 2, t.data + g * 16, 16);
+  }
+}
+
+// f16 holds every scale to half a unit of its last place: none is too large, and none so small that bits are lost.
+bool scales_fit_f16(const SourceTensor& t) {
+  constexpr float least = 0x1p-14F, most = 65504;
+  for (uint64_t g = 0; g < t.shape[0] * t.shape[1] / kGroup; g++)
+    if (const float scale = std::abs(source_scale(t, g)); scale != 0 && (scale < least || scale > most)) return false;
+  return true;
+}
+
 }  // namespace
 
 TypePlan type_kept(const SourceTensor& t) {
   if (t.type == SourceType::f32) return {TType::f32, Via::floats};
+  if (t.type == SourceType::q8 && t.group == t.shape.back()) return {TType::q8, Via::rows};
+  if (t.type == SourceType::q4) return scales_fit_f16(t) ? TypePlan{TType::q4, Via::respelled} : TypePlan{TType::q8, Via::floats};
   if (t.type == SourceType::ggml) {
     switch (t.block) {
       case GgmlType::q8_0: return {TType::q80, Via::blocks};
@@ -63,19 +95,25 @@ TypePlan type_kept(const SourceTensor& t) {
   return {TType::q80, Via::floats};
 }
 
-void keep_panel(const TypePlan& plan, const SourceTensor& t, uint64_t row, uint64_t rows, uint8_t* panel) {
-  const GgmlBlock& b = ggml_block(t.block);
-  const uint64_t cols = t.shape.back(), row_bytes = cols / b.values * b.bytes;
+void keep_panel(const TypePlan& plan, const SourceTensor& t, uint64_t row, uint64_t rows, uint8_t* panel,
+                float (&row_scales)[kPanelRows]) {
+  if (plan.via == Via::rows) return rows_panel(t, row, rows, panel, row_scales);
+  const uint64_t cols = t.shape.back(), out_bytes = ggml_row_bytes(plan.type, cols);
   std::vector<const uint8_t*> from(rows);
-  for (uint64_t r = 0; r < rows; r++) from[r] = t.data + source_row(t, row + r) * row_bytes;
-  std::vector<uint8_t> respelled;
-  if (plan.via == Via::respelled) {
-    const uint64_t out_bytes = ggml_row_bytes(plan.type, cols);
-    respelled.resize(rows * out_bytes);
-    for (uint64_t r = 0; r < rows; r++) {
-      respell(plan, t.block, from[r], cols, respelled.data() + r * out_bytes);
-      from[r] = respelled.data() + r * out_bytes;
+  std::vector<uint8_t> respelled(plan.via == Via::respelled ? rows * out_bytes : 0);
+  for (uint64_t r = 0; r < rows; r++) {
+    const uint64_t own = source_row(t, row + r);
+    uint8_t* const to = respelled.data() + r * out_bytes;
+    if (t.type == SourceType::q4) {
+      as_q4_0(t, own, to);
+      from[r] = to;
+      continue;
     }
+    const GgmlBlock& b = ggml_block(t.block);
+    from[r] = t.data + own * (cols / b.values * b.bytes);
+    if (plan.via != Via::respelled) continue;
+    respell(plan, t.block, from[r], cols, to);
+    from[r] = to;
   }
   repack_panel(plan.type, from, cols, panel);
 }
@@ -85,7 +123,8 @@ std::string_view source_type_name(const SourceTensor& t) {
     case SourceType::f32: return "f32";
     case SourceType::f16: return "f16";
     case SourceType::bf16: return "bf16";
-    case SourceType::q8: return "int8 in groups";
+    case SourceType::q8: return t.group == t.shape.back() ? "q8" : "int8 in groups";
+    case SourceType::q4: return "int4 with f32 scales";
     case SourceType::ggml: break;
   }
   return ggml_block(t.block).name;

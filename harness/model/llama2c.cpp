@@ -209,6 +209,7 @@ class Reader {
     if (run.quantized) {
       t.type = SourceType::q8;
       t.group = group_;
+      t.scales = t.data + rows * cols;
     }
     src_.tensors.push_back(std::move(t));
   }

@@ -26,9 +26,18 @@ void read_blocks(const SourceTensor& t, uint64_t first, uint64_t n, float* out) 
   }
 }
 
+void read_nibbles(const SourceTensor& t, uint64_t first, uint64_t n, float* out) {
+  for (uint64_t i = first; i < first + n; i++) {
+    const uint64_t group = i / kGroup, in = i % kGroup, half = kGroup / 2;
+    const int both = t.data[group * half + in % half];
+    out[i - first] = static_cast<float>((in < half ? both & 15 : both >> 4) - 8) * source_scale(t, group);
+  }
+}
+
 // In the source's own order.
 void read_values(const SourceTensor& t, uint64_t first, uint64_t n, float* out) {
   if (t.type == SourceType::ggml) return read_blocks(t, first, n, out);
+  if (t.type == SourceType::q4) return read_nibbles(t, first, n, out);
   const uint8_t* p = t.data + first * source_type_bytes(t.type);
   switch (t.type) {
     case SourceType::f32: std::memcpy(out, p, n * sizeof(float)); break;
@@ -38,17 +47,17 @@ void read_values(const SourceTensor& t, uint64_t first, uint64_t n, float* out) 
     case SourceType::bf16:
       for (uint64_t i = 0; i < n; i++) out[i] = bf16_to_f32(get_le<uint16_t>(p + 2 * i));
       break;
-    case SourceType::q8: {
-      const uint8_t* scales = t.data + t.shape[0] * t.shape[1];
-      for (uint64_t i = 0; i < n; i++)
-        out[i] = static_cast<float>(get_le<int8_t>(p + i)) * get_le<float>(scales + (first + i) / t.group * sizeof(float));
+    case SourceType::q8:
+      for (uint64_t i = 0; i < n; i++) out[i] = static_cast<float>(get_le<int8_t>(p + i)) * source_scale(t, (first + i) / t.group);
       break;
-    }
+    case SourceType::q4:
     case SourceType::ggml: break;
   }
 }
 
 }  // namespace
+
+float source_scale(const SourceTensor& t, uint64_t group) { return get_le<float>(t.scales + group * sizeof(float)); }
 
 uint64_t source_type_bytes(SourceType t) {
   switch (t) {

@@ -10,8 +10,9 @@
 
 namespace nyb {
 
-// q8: all values in int8, then an f32 scale for each `group` of them. ggml: blocks of `block`, which is none of floats.
-enum class SourceType : uint8_t { f32, f16, bf16, q8, ggml };
+// q8: all values in int8, and an f32 scale for each `group` of them. q4: groups of 32 along a row, each 16 bytes as in Q4_0 (byte j
+// holds q[j] + 8 and, above it, q[j + 16] + 8), and an f32 scale for each. ggml: blocks of `block`, which is none of floats.
+enum class SourceType : uint8_t { f32, f16, bf16, q8, q4, ggml };
 
 // A row-major tensor of a mapped source file, at any alignment. Nothing is owned.
 struct SourceTensor {
@@ -20,18 +21,21 @@ struct SourceTensor {
   std::vector<uint64_t> shape;
   const uint8_t* data = nullptr;
   uint64_t bytes = 0;
-  size_t file = 0;        // which of the source's files
-  uint64_t group = 0;     // of q8
-  GgmlType block{};       // of ggml
-  uint64_t pairs_of = 0;  // not 0: every so many rows are a head whose RoPE turns rows 2i and 2i + 1
+  size_t file = 0;                  // which of the source's files
+  uint64_t group = 0;               // of q8 and q4
+  const uint8_t* scales = nullptr;  // of q8 and q4
+  GgmlType block{};                 // of ggml
+  uint64_t pairs_of = 0;            // not 0: every so many rows are a head whose RoPE turns rows 2i and 2i + 1
 };
-uint64_t source_type_bytes(SourceType t);  // of a value, without its scale; not of ggml
+uint64_t source_type_bytes(SourceType t);  // of a value, without its scale; not of q4 and ggml
+
+float source_scale(const SourceTensor& t, uint64_t group);  // of q8 and q4, groups in the source's own order
 
 // Where row `row` of a matrix, as a model file has it, is in the source: a model file turns rows i and i + n/2 of a head.
 uint64_t source_row(const SourceTensor& t, uint64_t row);
 
-// `n` values from index `first` on, in the order of the model file, as floats (each format's values are floats exactly; of q8,
-// the product of value and scale rounded to one; of ggml what its own dequantize_row_* give).
+// `n` values from index `first` on, in the order of the model file, as floats (each format's values are floats exactly; of q8 and
+// q4, the product of value and scale rounded to one; of ggml what its own dequantize_row_* give).
 void source_read(const SourceTensor& t, uint64_t first, uint64_t n, float* out);
 // The values will not be read again soon: their pages need not stay in memory.
 void source_release(const SourceTensor& t);
@@ -42,6 +46,7 @@ struct ModelSource {
   ModelShape shape;
   bool tied = false;
   Meta meta;                          // all that running needs but the tokenizer
+  uint64_t tokenizer_hash = 0;        // of the tokenizer file that belongs to it, as both say; 0: any may
   std::vector<SourceTensor> tensors;  // one for each of model_slots(shape, tied), in that order, of its size
 };
 
@@ -57,6 +62,10 @@ ModelSource llama2c_open(const std::string& path, const std::string& name = {});
 // Opens a GGUF file (gguf.h) of one of the families; a part of a model in several files opens all of them. `name` as above, by
 // default what the file says, or its name without its ending. Throws Error likewise.
 ModelSource gguf_open(const std::string& path, const std::string& name = {});
+
+// Opens a version 1 model file (MNMODEL1) in f32, int8 or int4. `name` as above, by default the file's name without its ending.
+// Throws Error likewise.
+ModelSource mnm1_open(const std::string& path, const std::string& name = {});
 
 // Opens whichever `in` is: a folder, or a file by what is in it.
 ModelSource source_open(const std::string& in, const std::string& name = {});

@@ -15,7 +15,7 @@ ModelSource source_open(const std::string& in, const std::string& name) {
   if (type == fs::file_type::directory) return hf_open(in, name);
   switch (file_kind(MappedFile(in).bytes())) {
     case FileKind::mnm: throw Error(in + ": this is a model file of this program already, which quantize does not convert again");
-    case FileKind::mnm1: throw Error(in + ": this is a version 1 model file (MNMODEL1), which quantize does not read yet");
+    case FileKind::mnm1: return mnm1_open(in, name);
     case FileKind::gguf: return gguf_open(in, name);
     case FileKind::safetensors:
       throw Error(in + ": this is a safetensors file; give its whole folder, with config.json, to quantize");
