@@ -6,7 +6,7 @@ die() { say "$0: $*"; exit 1; }
 
 # A tool counts as there wherever it came from: Debian's npm cannot be installed beside a Node from elsewhere.
 tools="g++:g++ cmake:cmake ninja:ninja-build nasm:nasm pkg-config:pkgconf"
-libraries="libcli11-dev nlohmann-json3-dev libfmt-dev libpcre2-dev libxxhash-dev libedit-dev libbenchmark-dev libgtest-dev"
+libraries="libcli11-dev nlohmann-json3-dev libfmt-dev libpcre2-dev libutf8proc-dev libxxhash-dev libedit-dev libbenchmark-dev libgtest-dev"
 test_tools="objdump:binutils gnuplot:gnuplot-nox help2man:help2man groff:groff-base node:nodejs npm:npm"
 
 missing_packages() {
@@ -31,7 +31,7 @@ install_missing() {
       case $pair in *:*) command -v "${pair%%:*}" >/dev/null 2>&1 || lacking="$lacking ${pair%%:*}" ;; esac
     done
     [ -z "$lacking" ] && return 0   # CMake names a library that is absent
-    die "this system has no apt-get, so please install:$lacking, and the development files of CLI11, nlohmann-json, fmt, PCRE2, xxHash, libedit, Google Benchmark and GoogleTest"
+    die "this system has no apt-get, so please install:$lacking, and the development files of CLI11, nlohmann-json, fmt, PCRE2, utf8proc, xxHash, libedit, Google Benchmark and GoogleTest"
   fi
   wanted=$(missing_packages "$@")
   [ -z "$wanted" ] && return 0

@@ -70,8 +70,9 @@ void tokenizer_check(const MetaChecker& c, const Meta& meta, const ModelShape& s
     throw Error(fmt::format("{}: tok.scores has {} numbers for {} tokens", path, scores->size(), limit));
   if (const auto* types = meta.find<std::vector<uint32_t>>(key::tok_types); types && types->size() != limit)
     throw Error(fmt::format("{}: tok.types has {} numbers for {} tokens", path, types->size(), limit));
-  c.ids(key::tok_merges, limit);
-  c.ids(key::tok_specials, limit);
+  for (const char* k :
+       {key::tok_merges, key::tok_specials, key::tok_named, key::tok_whole, key::tok_strips_before, key::tok_strips_after})
+    c.ids(k, limit);
   c.ids(key::tok_ends, shape.vocab);
   if (const auto* bos = meta.find<uint64_t>(key::tok_bos)) c.id(key::tok_bos, 0, *bos, shape.vocab);
   if (const auto* unknown = meta.find<uint64_t>(key::tok_unknown)) c.id(key::tok_unknown, 0, *unknown, limit);

@@ -58,9 +58,16 @@ inline constexpr char tok_pattern[] = "tok.pattern";  // str: the pre-tokenizer,
 inline constexpr char tok_scores[] = "tok.scores";    // f64s, one an id: of two merges the higher score comes first
 inline constexpr char tok_types[] =
     "tok.types";  // u32s, one an id: 1 normal, 2 unknown, 3 control, 4 taken whole, 5 unused, 6 byte
-inline constexpr char tok_add_prefix[] = "tok.add_prefix";        // u64: 1: a text is tokenized with a blank before it
+inline constexpr char tok_patterns[] = "tok.patterns";            // strs: or several, each of which cuts what the one before left
+inline constexpr char tok_normal[] = "tok.normal";                // str: the form that a text is put into first, "nfc"
+inline constexpr char tok_add_prefix[] = "tok.add_prefix";        // u64: where a blank comes before a text (0 to 3)
 inline constexpr char tok_byte_fallback[] = "tok.byte_fallback";  // u64: 1: what no token spells becomes its bytes
 inline constexpr char tok_unknown[] = "tok.unknown";              // u64: or else this id
+inline constexpr char tok_each_unknown[] = "tok.each_unknown";    // u64: 1: for each character, not once for some that adjoin
+inline constexpr char tok_named[] = "tok.named";                  // u32s: no specials, but only a template may name them
+inline constexpr char tok_whole[] = "tok.whole";                  // u32s: taken from a text before it is cut
+inline constexpr char tok_strips_before[] = "tok.strips_before";  // u32s: named in a template they take the white space before them
+inline constexpr char tok_strips_after[] = "tok.strips_after";    // u32s: or after them
 inline constexpr char tok_unicode[] = "tok.unicode";    // str: the Unicode version whose classes the conversion saw in the pattern
 inline constexpr char tok_specials[] = "tok.specials";  // u32s: ids that text never becomes
 inline constexpr char tok_bos[] = "tok.bos";            // u64; absent: the model has none

@@ -1,13 +1,17 @@
-// bpe_model.cpp - byte-level BPE: words cut by a pattern, their bytes merged.
+// bpe_model.cpp - byte-level BPE: words cut by patterns, their bytes merged.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
 #include "kern/error.h"
 #include "text/bpe.h"
+#include "text/byte_map.h"
+#include "text/merge_table.h"
 #include "text/splitter.h"
 #include "text/text_model.h"
+#include "text/utf8.h"
 
 namespace nyb {
 namespace {
@@ -17,94 +21,99 @@ constexpr size_t kCachedBytes = 64;               // a longer word seldom comes 
 
 class BpeModel final : public TextModel {
  public:
-  BpeModel(const Meta& meta, Vocab& vocab, bool whole_words) {
-    read_merges(meta, vocab, whole_words);
-    try {
-      splitter_ = std::make_unique<Splitter>(meta.get<std::string>(key::tok_pattern));
-    } catch (const Error& e) { key_fails(key::tok_pattern, fmt::format("is no pattern: {}", e.what())); }
+  BpeModel(const Meta& meta, const Vocab& vocab, bool whole_words) : vocab_(vocab) {
+    const size_t size = vocab.tokens.size();
+    std::vector<bool> open(size);  // what merges may make
+    const std::vector<bool> whole = key_set(meta, key::tok_whole, size);
+    for (size_t id = 0; id < size; ++id) {
+      const auto n = static_cast<int32_t>(id);
+      open[id] = !vocab.closed[id] && !whole[id];
+      if (vocab.tokens[id].empty() || vocab.closed[id]) continue;
+      if (whole[id]) whole_.add(vocab.tokens[id], n);
+      if (whole_words && open[id]) words_.emplace(vocab.tokens[id], n);
+    }
+    read_bytes(open);
+    bpe_ = std::make_unique<Bpe>(byte_ids_, read_merges(meta, vocab, [&](size_t id) { return open[id]; }));
+    read_patterns(meta);
   }
 
-  void append(std::string_view text, std::vector<int32_t>& out) const override;
-  bool has_prefix(int32_t) const override { return false; }
-  int32_t unknown() const override { return -1; }
+  void append(std::string_view text, bool first, std::vector<int32_t>& out) const override;
+  bool has_prefix(int32_t, bool) const override { return false; }
+  bool parts_text(int32_t id) const override { return vocab_.special[static_cast<size_t>(id)]; }
 
  private:
-  void read_merges(const Meta& meta, Vocab& vocab, bool whole_words);
+  struct Place {
+    size_t from, count;  // in the ids so far
+  };
+  using Seen = std::unordered_map<std::string_view, Place>;
 
+  void read_bytes(const std::vector<bool>& open);
+  void read_patterns(const Meta& meta);
+  void append_word(std::string_view word, Seen& seen, std::vector<int32_t>& out) const;
+
+  const Vocab& vocab_;
+  std::array<int32_t, 256> byte_ids_{};  // -1: the vocabulary has none, and the byte is read as U+FFFD
+  bool lacking_ = false;                 // some are -1
   std::unique_ptr<Bpe> bpe_;
   std::unique_ptr<Splitter> splitter_;
+  NameSet whole_;                                        // taken from a text before it is cut
   std::unordered_map<std::string_view, int32_t> words_;  // taken whole; empty for plain "bpe"
 };
 
-void BpeModel::read_merges(const Meta& meta, Vocab& vocab, bool whole_words) {
-  const auto& tokens = vocab.tokens;
-  const auto& special = vocab.special;
-  std::array<int32_t, 256> byte_ids{};
-  byte_ids.fill(-1);
-  for (size_t id = 0; id < tokens.size(); ++id) {
-    if (special[id] || tokens[id].size() != 1) continue;
-    int32_t& slot = byte_ids[static_cast<unsigned char>(tokens[id][0])];
+void BpeModel::read_bytes(const std::vector<bool>& open) {
+  byte_ids_.fill(-1);
+  for (size_t id = 0; id < open.size(); ++id) {
+    if (!open[id] || vocab_.tokens[id].size() != 1) continue;
+    int32_t& slot = byte_ids_[static_cast<unsigned char>(vocab_.tokens[id][0])];
     if (slot < 0) slot = static_cast<int32_t>(id);
   }
-  for (size_t b = 0; b < byte_ids.size(); ++b) {
-    if (byte_ids[b] < 0) key_fails(key::tok_tokens, fmt::format("has no token for the byte 0x{:02x} that text may become", b));
-  }
-
-  const auto& all = meta.get<std::vector<uint32_t>>(key::tok_merges);
-  if (all.size() % 3 != 0) key_fails(key::tok_merges, fmt::format("has {} numbers, not a multiple of three", all.size()));
-  std::vector<uint32_t> merges;
-  merges.reserve(all.size());
-  std::vector<bool> made(tokens.size(), false);
-  for (size_t i = 0; i < all.size(); i += 3) {
-    bool plain = true;
-    for (size_t k = i; k < i + 3; ++k) {
-      key_id(key::tok_merges, all[k], tokens.size());
-      plain = plain && !special[all[k]];
-    }
-    if (!plain) continue;  // text never becomes a special
-    const std::string &left = tokens[all[i]], &right = tokens[all[i + 1]], &result = tokens[all[i + 2]];
-    if (left.empty() || right.empty() || result.size() != left.size() + right.size() || !result.starts_with(left) ||
-        !result.ends_with(right)) {
-      key_fails(key::tok_merges,
-                fmt::format("makes token {} of {} and {}, whose bytes are others", all[i + 2], all[i], all[i + 1]));
-    }
-    merges.insert(merges.end(), all.begin() + static_cast<std::ptrdiff_t>(i), all.begin() + static_cast<std::ptrdiff_t>(i) + 3);
-    made[all[i + 2]] = true;
-  }
-  bpe_ = std::make_unique<Bpe>(byte_ids, merges);
-
-  for (size_t id = 0; id < tokens.size(); ++id) {
-    if (tokens[id].empty() || special[id]) continue;
-    // Where words are taken whole, one that no merge makes need not have been added by hand.
-    if (whole_words) words_.emplace(tokens[id], static_cast<int32_t>(id));
-    if (!whole_words && tokens[id].size() > 1 && !made[id]) vocab.named.add(tokens[id], static_cast<int32_t>(id));
+  for (size_t b = 0; b < byte_ids_.size(); ++b) {
+    lacking_ = lacking_ || byte_ids_[b] < 0;
+    if (byte_ids_[b] < 0 && !byte_is_rare(static_cast<unsigned char>(b)))
+      key_fails(key::tok_tokens, fmt::format("has no token for the byte 0x{:02x} that text may become", b));
   }
 }
 
-void BpeModel::append(std::string_view text, std::vector<int32_t>& out) const {
-  struct Place {
-    size_t from, count;  // in out
-  };
-  std::unordered_map<std::string_view, Place> seen;
-  splitter_->split(text, [&](std::string_view word) {
-    if (!words_.empty()) {
-      if (const auto it = words_.find(word); it != words_.end()) return out.push_back(it->second);
-    }
-    if (word.size() < 2 || word.size() > kCachedBytes) return bpe_->encode(word, out);
-    if (const auto it = seen.find(word); it != seen.end()) {
-      const Place p = it->second;
-      for (size_t i = 0; i < p.count; ++i) out.push_back(out[p.from + i]);
-      return;
-    }
-    const size_t from = out.size();
-    bpe_->encode(word, out);
-    if (seen.size() < kCachedWords) seen.emplace(word, Place{from, out.size() - from});
-  });
+void BpeModel::read_patterns(const Meta& meta) {
+  const auto* several = meta.find<std::vector<std::string>>(key::tok_patterns);
+  const char* const key = several ? key::tok_patterns : key::tok_pattern;
+  const auto patterns = several ? *several : std::vector<std::string>{meta.get<std::string>(key)};
+  try {
+    splitter_ = std::make_unique<Splitter>(patterns);
+  } catch (const Error& e) { key_fails(key, fmt::format("is no pattern: {}", e.what())); }
+}
+
+void BpeModel::append(std::string_view text, bool, std::vector<int32_t>& out) const {
+  const auto lacks = [this](char c) { return byte_ids_[static_cast<unsigned char>(c)] < 0; };
+  std::string replaced;
+  if (lacking_ && std::any_of(text.begin(), text.end(), lacks)) {
+    for (const char& c : text) replaced += lacks(c) ? kUtf8Replacement : std::string_view(&c, 1);
+    text = replaced;
+  }
+  Seen seen;
+  whole_.cut(
+      text, [&](std::string_view rest) { splitter_->split(rest, [&](std::string_view word) { append_word(word, seen, out); }); },
+      [&](int32_t id) { out.push_back(id); });
+}
+
+void BpeModel::append_word(std::string_view word, Seen& seen, std::vector<int32_t>& out) const {
+  if (!words_.empty()) {
+    if (const auto it = words_.find(word); it != words_.end()) return out.push_back(it->second);
+  }
+  if (word.size() < 2 || word.size() > kCachedBytes) return bpe_->encode(word, out);
+  if (const auto it = seen.find(word); it != seen.end()) {
+    const Place p = it->second;
+    for (size_t i = 0; i < p.count; ++i) out.push_back(out[p.from + i]);
+    return;
+  }
+  const size_t from = out.size();
+  bpe_->encode(word, out);
+  if (seen.size() < kCachedWords) seen.emplace(word, Place{from, out.size() - from});
 }
 
 }  // namespace
 
-std::unique_ptr<TextModel> bpe_model(const Meta& meta, Vocab& vocab) {
+std::unique_ptr<TextModel> bpe_model(const Meta& meta, const Vocab& vocab) {
   return std::make_unique<BpeModel>(meta, vocab, meta.get<std::string>(key::tok_kind) == "bpe-words");
 }
 

@@ -1,12 +1,12 @@
 // import_llama2c.cpp - llama2.c's tokenizer file as keys of a model file: a score and the bytes of each token, nothing else.
 #include <fmt/format.h>
 
-#include <optional>
+#include <utility>
 
 #include "kern/error.h"
 #include "model/bytes.h"
 #include "model/mapped_file.h"
-#include "text/text_model.h"
+#include "text/tok_parts.h"
 #include "text/tokenizer.h"
 
 namespace nyb {
@@ -14,15 +14,6 @@ namespace {
 
 // What llama2.c takes for granted: the file does not say it.
 constexpr uint32_t kUnknown = 0, kBos = 1, kEos = 2;
-
-// "<0x0A>" stands for one byte.
-std::optional<char> byte_of(const std::string& name) {
-  constexpr std::string_view digits = "0123456789ABCDEF";
-  if (name.size() != 6 || !name.starts_with("<0x") || name[5] != '>') return std::nullopt;
-  const size_t high = digits.find(name[3]), low = digits.find(name[4]);
-  if (high == digits.npos || low == digits.npos) return std::nullopt;
-  return static_cast<char>(high << 4 | low);
-}
 
 class TokenFile {
  public:
@@ -57,7 +48,7 @@ class TokenFile {
       if (id <= kEos) {
         tokens[id] = control_name(std::move(tokens[id]));
         types[id] = id == kUnknown ? TokenType::unknown : TokenType::control;
-      } else if (const auto byte = byte_of(tokens[id])) {
+      } else if (const auto byte = byte_token(tokens[id])) {
         tokens[id].assign(1, *byte);
         types[id] = TokenType::byte;
       }
@@ -90,21 +81,20 @@ void tok_import_llama2c(const std::string& path, uint32_t vocab, Meta& out) {
     throw Error(fmt::format("{}: a vocabulary of {} has no room for this tokenizer's special tokens", path, vocab));
   TokenFile file(path);
   file.read(vocab);
-  out.set(key::tok_kind, std::string("spm"), true);
-  out.set(key::tok_tokens, std::move(file.tokens), true);
-  out.set(key::tok_scores, std::move(file.scores), true);
-  out.set(key::tok_types, std::move(file.types), true);
-  out.set(key::tok_add_prefix, uint64_t{1}, true);
-  out.set(key::tok_byte_fallback, uint64_t{1}, true);
-  out.set(key::tok_unknown, uint64_t{kUnknown}, true);
-  out.set(key::tok_specials, std::vector<uint32_t>{kUnknown, kBos, kEos}, true);
-  out.set(key::tok_bos, uint64_t{kBos}, true);
-  out.set(key::tok_add_bos, uint64_t{1}, true);
+  TokParts parts;
+  parts.byte_level = false;
+  parts.tokens = std::move(file.tokens);
+  parts.scores = std::move(file.scores);
+  parts.types = std::move(file.types);
+  parts.add_prefix = BlankBefore::each;
+  parts.byte_fallback = true;
+  parts.unknown = kUnknown;
+  parts.specials = {kUnknown, kBos, kEos};
+  parts.bos = kBos;
+  parts.add_bos = true;
   // its training texts follow each other with nothing but BOS between them: a reply that comes to one is at its end
-  out.set(key::tok_ends, std::vector<uint32_t>{kBos, kEos}, true);
-  try {
-    Tokenizer::from_meta(out);
-  } catch (const Error& e) { throw Error(fmt::format("{}: {}", path, e.what())); }
+  parts.ends = {kBos, kEos};
+  tok_write(std::move(parts), path, out);
 }
 
 }  // namespace nyb

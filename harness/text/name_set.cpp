@@ -12,12 +12,12 @@ void NameSet::add(std::string_view name, int32_t id) {
   if (at == lengths.end() || *at != name.size()) lengths.insert(at, name.size());
 }
 
-int32_t NameSet::at(std::string_view text, size_t at) const {
+NameSet::Found NameSet::at(std::string_view text, size_t at) const {
   for (const size_t n : lengths_[static_cast<unsigned char>(text[at])]) {
     if (n > text.size() - at) continue;
-    if (const auto it = ids_.find(text.substr(at, n)); it != ids_.end()) return it->second;
+    if (const auto it = ids_.find(text.substr(at, n)); it != ids_.end()) return {it->second, n};
   }
-  return -1;
+  return {};
 }
 
 }  // namespace nyb

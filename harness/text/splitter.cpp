@@ -45,24 +45,30 @@ std::string splitter_unicode() {
 }
 
 struct Splitter::Code {
+  explicit Code(const std::string& text);
   Owned<pcre2_code> pattern;
   bool jit = false;
 };
 
-Splitter::Splitter(const std::string& pattern) : code_(std::make_unique<Code>()) {
+Splitter::Code::Code(const std::string& text) {
   const Owned<pcre2_compile_context> context(pcre2_compile_context_create(nullptr));
   if (!context) throw std::bad_alloc();
   // What "." leaves out must not depend on how the library was built.
   pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
   int code = 0;
   size_t offset = 0;
-  code_->pattern.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
-                                     PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &code, &offset, context.get()));
-  if (!code_->pattern) {
-    throw Error(fmt::format("the pre-tokenizer's pattern is wrong at character {}: {}", offset, error_text(code)));
-  }
+  pattern.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
+                              PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C, &code, &offset, context.get()));
+  if (!pattern) throw Error(fmt::format("the pre-tokenizer's pattern is wrong at character {}: {}", offset, error_text(code)));
   // Only speed: where code cannot be made at run time, the library interprets.
-  code_->jit = pcre2_jit_compile(code_->pattern.get(), PCRE2_JIT_COMPLETE) == 0;
+  jit = pcre2_jit_compile(pattern.get(), PCRE2_JIT_COMPLETE) == 0;
+}
+
+Splitter::Splitter(const std::vector<std::string>& patterns) {
+  if (patterns.empty() || patterns.size() > max_patterns)
+    throw Error(fmt::format("the pre-tokenizer has {} patterns, 1 to {} are possible", patterns.size(), max_patterns));
+  codes_.reserve(patterns.size());
+  for (const std::string& p : patterns) codes_.emplace_back(p);
 }
 
 Splitter::~Splitter() = default;
@@ -110,16 +116,22 @@ class Splitter::Matcher {
 };
 
 void Splitter::split(std::string_view text, const std::function<void(std::string_view)>& word) const {
-  Matcher matcher(*code_, text.size());
+  std::vector<Matcher> matchers;
+  matchers.reserve(codes_.size());
+  for (const Code& code : codes_) matchers.emplace_back(code, text.size());
+  // Valid UTF-8, cut by the patterns from `stage` on.
+  const std::function<void(size_t, std::string_view)> cut = [&](size_t stage, std::string_view valid) {
+    if (stage == matchers.size()) return word(valid);
+    size_t begin = 0, end = 0;
+    for (size_t at = 0; at < valid.size(); at = end) {
+      if (!matchers[stage].next(valid, at, begin, end)) begin = end = valid.size();
+      if (begin > at) cut(stage + 1, valid.substr(at, begin - at));
+      if (end > begin) cut(stage + 1, valid.substr(begin, end - begin));
+    }
+  };
   while (!text.empty()) {
     const size_t run = utf8_valid_prefix(text);
-    const std::string_view valid = text.substr(0, run);
-    size_t begin = 0, end = 0;
-    for (size_t at = 0; at < run; at = end) {
-      if (!matcher.next(valid, at, begin, end)) begin = end = run;
-      if (begin > at) word(valid.substr(at, begin - at));
-      if (end > begin) word(valid.substr(begin, end - begin));
-    }
+    cut(0, text.substr(0, run));
     text.remove_prefix(run);
     if (text.empty()) break;
     const size_t bad = utf8_ill_formed(text);

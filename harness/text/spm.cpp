@@ -1,13 +1,17 @@
-// spm.cpp - the BPE of SentencePiece: characters merged by the scores of what they make; what no token spells falls to bytes.
+// spm.cpp - the BPE of SentencePiece: characters merged, by the scores of what they make or by a list of merges; what no token
+// spells falls to bytes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <unordered_map>
 
 #include "kern/error.h"
 #include "text/merge.h"
+#include "text/merge_table.h"
+#include "text/splitter.h"
 #include "text/text_model.h"
 #include "text/utf8.h"
 
@@ -18,18 +22,30 @@ class SpmModel final : public TextModel {
  public:
   SpmModel(const Meta& meta, const Vocab& vocab) : vocab_(vocab) {
     read_types(meta);
-    read_scores(meta);
-    prefix_ = key_flag(meta, key::tok_add_prefix, false);
-    if (prefix_ && !pieces_.contains(" "))
-      key_fails(key::tok_add_prefix, "is 1, but no token of the model is the blank that would come before a text");
+    if (meta.has(key::tok_merges)) {
+      merges_.emplace(read_merges(meta, vocab, [this](size_t id) { return is_piece(id); }));
+    } else {
+      read_scores(meta);
+    }
+    read_prefix(meta);
     read_fallback(meta);
+    if (const auto* pattern = meta.find<std::string>(key::tok_pattern)) {
+      try {
+        splitter_ = std::make_unique<Splitter>(*pattern);
+      } catch (const Error& e) { key_fails(key::tok_pattern, fmt::format("is no pattern: {}", e.what())); }
+    }
   }
 
-  void append(std::string_view text, std::vector<int32_t>& out) const override;
-  bool has_prefix(int32_t id) const override {
-    return prefix_ && types_[static_cast<size_t>(id)] != TokenType::byte && vocab_.tokens[static_cast<size_t>(id)].starts_with(' ');
+  void append(std::string_view text, bool first, std::vector<int32_t>& out) const override;
+  bool has_prefix(int32_t id, bool first) const override {
+    const auto n = static_cast<size_t>(id);
+    return prefix_ != BlankBefore::none && (first || prefix_ != BlankBefore::first_bare) && types_[n] != TokenType::byte &&
+           vocab_.tokens[n].starts_with(' ');
   }
-  int32_t unknown() const override { return unknown_; }
+  bool parts_text(int32_t id) const override {
+    const auto n = static_cast<size_t>(id);
+    return id != unknown_ && (vocab_.closed[n] || types_[n] == TokenType::whole);
+  }
 
  private:
   struct Piece {
@@ -38,11 +54,17 @@ class SpmModel final : public TextModel {
   };
   struct Part {
     uint32_t from, bytes;  // in the text
+    int32_t id;            // what spells it, where a list of merges made it; -1: nothing
   };
 
   void read_types(const Meta& meta);
   void read_scores(const Meta& meta);
+  void read_prefix(const Meta& meta);
   void read_fallback(const Meta& meta);
+  bool is_piece(size_t id) const {
+    return !vocab_.closed[id] && (types_[id] == TokenType::normal || types_[id] == TokenType::whole) && !vocab_.tokens[id].empty();
+  }
+  int32_t piece(std::string_view text) const;
   void merge(std::string_view run, std::vector<int32_t>& out) const;
 
   const Vocab& vocab_;
@@ -51,8 +73,12 @@ class SpmModel final : public TextModel {
   size_t longest_ = 0;                                  // of them, in bytes
   NameSet whole_;                                       // taken from a text before any merge
   std::array<int32_t, 256> byte_ids_{};
-  bool prefix_ = false, bytes_ = false;
+  std::optional<MergeTable> merges_;    // in place of the scores
+  std::unique_ptr<Splitter> splitter_;  // nullptr: a text is one word
+  uint64_t prefix_ = BlankBefore::none;
+  bool bytes_ = false;
   int32_t unknown_ = -1;
+  bool each_unknown_ = false;  // or once for all that is together
 };
 
 void SpmModel::read_types(const Meta& meta) {
@@ -65,14 +91,14 @@ void SpmModel::read_types(const Meta& meta) {
     if (types_[id] < TokenType::normal || types_[id] > TokenType::byte)
       key_fails(key::tok_types, fmt::format("gives token {} the type {}; 1 to 6 are known", id, types_[id]));
     const auto n = static_cast<int32_t>(id);
-    if (vocab_.special[id]) continue;
+    if (vocab_.closed[id]) continue;
     if (types_[id] == TokenType::byte) {
       if (tokens[id].size() != 1)
         key_fails(key::tok_tokens, fmt::format("has {} bytes for token {}, which stands for one", tokens[id].size(), id));
       int32_t& slot = byte_ids_[static_cast<unsigned char>(tokens[id][0])];
       if (slot >= 0) key_fails(key::tok_tokens, fmt::format("has tokens {} and {} for the same byte", slot, id));
       slot = n;
-    } else if ((types_[id] == TokenType::normal || types_[id] == TokenType::whole) && !tokens[id].empty()) {
+    } else if (is_piece(id)) {
       const auto [it, fresh] = pieces_.emplace(tokens[id], Piece{n, 0});
       if (!fresh) key_fails(key::tok_tokens, fmt::format("has tokens {} and {} of the same text", it->second.id, id));
       if (types_[id] == TokenType::whole) whole_.add(tokens[id], n);
@@ -99,9 +125,18 @@ void SpmModel::read_scores(const Meta& meta) {
   }
 }
 
+void SpmModel::read_prefix(const Meta& meta) {
+  if (const auto* n = meta.find<uint64_t>(key::tok_add_prefix)) prefix_ = *n;
+  if (prefix_ > BlankBefore::first_bare) key_fails(key::tok_add_prefix, fmt::format("is {}; 0 to 3 are known", prefix_));
+  if (prefix_ != BlankBefore::none && !pieces_.contains(" "))
+    key_fails(key::tok_add_prefix,
+              fmt::format("is {}, but no token of the model is the blank that would come before a text", prefix_));
+}
+
 void SpmModel::read_fallback(const Meta& meta) {
   bytes_ = key_flag(meta, key::tok_byte_fallback, false);
   if (const auto* id = meta.find<uint64_t>(key::tok_unknown)) unknown_ = key_id(key::tok_unknown, *id, types_.size());
+  each_unknown_ = key_flag(meta, key::tok_each_unknown, false);
   if (!bytes_ && unknown_ < 0)
     key_fails(key::tok_byte_fallback, "is not 1, and the model has no token for what its others do not spell");
   for (size_t b = 0; bytes_ && b < byte_ids_.size(); ++b) {
@@ -109,63 +144,75 @@ void SpmModel::read_fallback(const Meta& meta) {
   }
 }
 
-void SpmModel::append(std::string_view text, std::vector<int32_t>& out) const {
+void SpmModel::append(std::string_view text, bool first, std::vector<int32_t>& out) const {
   if (text.empty()) return;
   if (text.size() >= kMaxParts)
     throw Error(fmt::format("a text of {} bytes is longer than the {} that can be tokenized", text.size(), kMaxParts - 1));
-  std::string prefixed;
-  if (prefix_) text = prefixed.append(1, ' ').append(text);
-  if (whole_.empty()) return merge(text, out);
-  size_t from = 0;
-  for (size_t i = 0; i < text.size();) {
-    const int32_t id = whole_.at(text, i);
-    if (id < 0) {
-      ++i;
-      continue;
-    }
-    merge(text.substr(from, i - from), out);
-    out.push_back(id);
-    from = i += vocab_.tokens[static_cast<size_t>(id)].size();
-  }
-  merge(text.substr(from), out);
+  const auto words = [&](std::string_view run) {
+    if (!splitter_) return merge(run, out);
+    splitter_->split(run, [&](std::string_view word) { merge(word, out); });
+  };
+  whole_.cut(
+      text,
+      [&](std::string_view stretch) {
+        const bool bare = prefix_ == BlankBefore::each || stretch[0] != ' ';
+        const bool here =
+            prefix_ == BlankBefore::first_bare ? first && stretch.data() == text.data() : prefix_ != BlankBefore::none;
+        if (!here || !bare) return words(stretch);
+        std::string prefixed(1, ' ');
+        words(prefixed.append(stretch));
+      },
+      [&](int32_t id) { out.push_back(id); });
+}
+
+int32_t SpmModel::piece(std::string_view text) const {
+  if (text.size() > longest_) return -1;
+  const auto it = pieces_.find(text);
+  return it == pieces_.end() ? -1 : it->second.id;
 }
 
 // The parts are characters; of what is not UTF-8, bytes.
 void SpmModel::merge(std::string_view run, std::vector<int32_t>& out) const {
   std::vector<Part> parts;
   parts.reserve(run.size());
+  const auto add = [&](size_t from, size_t bytes) {
+    parts.push_back({static_cast<uint32_t>(from), static_cast<uint32_t>(bytes), merges_ ? piece(run.substr(from, bytes)) : -1});
+  };
   for (size_t i = 0; i < run.size();) {
     const size_t valid = i + utf8_valid_prefix(run.substr(i));
     while (i < valid) {
       size_t n = 1;
       while (i + n < valid && (run[i + n] & 0xc0) == 0x80) ++n;
-      parts.push_back({static_cast<uint32_t>(i), static_cast<uint32_t>(n)});
+      add(i, n);
       i += n;
     }
-    if (i < run.size()) parts.push_back({static_cast<uint32_t>(i++), 1});
+    if (i < run.size()) add(i++, 1);
   }
-  const auto find = [&](uint32_t from, size_t bytes) {
-    return bytes > longest_ ? pieces_.end() : pieces_.find(run.substr(from, bytes));
-  };
   bool was_unknown = false;
   merge_neighbours(
       parts,
       [&](const Part& a, const Part& b) {
-        const auto it = find(a.from, size_t{a.bytes} + b.bytes);
+        if (merges_) return a.id < 0 || b.id < 0 ? kNoRank : merges_->rank(a.id, b.id);
+        const size_t bytes = size_t{a.bytes} + b.bytes;
+        if (bytes > longest_) return kNoRank;
+        const auto it = pieces_.find(run.substr(a.from, bytes));
         return it == pieces_.end() ? kNoRank : it->second.rank;
       },
-      [](uint32_t, Part& a, const Part& b) { a.bytes += b.bytes; },
+      [&](uint32_t rank, Part& a, const Part& b) {
+        a.bytes += b.bytes;
+        if (merges_) a.id = merges_->made(rank);
+      },
       [&](const Part& p) {
-        const auto it = find(p.from, p.bytes);
-        const bool spelled = it != pieces_.end();
-        if (spelled) {
-          out.push_back(it->second.id);
+        const std::string_view text = run.substr(p.from, p.bytes);
+        const int32_t id = merges_ ? p.id : piece(text);
+        if (id >= 0) {
+          out.push_back(id);
         } else if (bytes_) {
-          for (const char c : run.substr(p.from, p.bytes)) out.push_back(byte_ids_[static_cast<unsigned char>(c)]);
-        } else if (!was_unknown) {
-          out.push_back(unknown_);  // once for all that is together
+          for (const char c : text) out.push_back(byte_ids_[static_cast<unsigned char>(c)]);
+        } else if (!was_unknown || each_unknown_) {
+          out.push_back(unknown_);
         }
-        was_unknown = !spelled;
+        was_unknown = id < 0;
       });
 }
 

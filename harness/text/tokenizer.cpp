@@ -6,8 +6,10 @@
 #include <algorithm>
 
 #include "kern/error.h"
+#include "text/nfc.h"
 #include "text/splitter.h"
 #include "text/text_model.h"
+#include "text/utf8.h"
 
 namespace nyb {
 
@@ -24,8 +26,18 @@ bool key_flag(const Meta& meta, const char* key, bool otherwise) {
   return flag ? *flag == 1 : otherwise;
 }
 
+std::vector<bool> key_set(const Meta& meta, const char* key, size_t vocab) {
+  std::vector<bool> set(vocab, false);
+  if (const auto* ids = meta.find<std::vector<uint32_t>>(key)) {
+    for (const uint32_t id : *ids) set[static_cast<size_t>(key_id(key, id, vocab))] = true;
+  }
+  return set;
+}
+
 struct Tokenizer::Impl {
   Vocab vocab;
+  std::vector<bool> strips_before, strips_after;  // white space beside the id goes with it
+  bool nfc = false;
   std::optional<int32_t> bos;
   bool add_bos = false;
   std::vector<int32_t> ends;
@@ -33,41 +45,74 @@ struct Tokenizer::Impl {
   std::unique_ptr<TextModel> model;
 
   void read_ids(const Meta& meta);
-  void append_named(std::string_view text, std::string& plain, std::vector<int32_t>& out) const;
+  void append_plain(std::string_view text, std::vector<int32_t>& out) const;
 };
 
 // Which ids are special, and what for.
 void Tokenizer::Impl::read_ids(const Meta& meta) {
   const size_t size = vocab.tokens.size();
-  vocab.special.assign(size, false);
-  for (const uint32_t id : meta.get<std::vector<uint32_t>>(key::tok_specials)) {
-    key_id(key::tok_specials, id, size);
-    if (vocab.tokens[id].empty()) key_fails(key::tok_specials, fmt::format("names token {}, which has no text", id));
-    vocab.special[id] = true;
+  (void)meta.get<std::vector<uint32_t>>(key::tok_specials);  // must be there
+  vocab.special = key_set(meta, key::tok_specials, size);
+  vocab.closed = key_set(meta, key::tok_named, size);
+  for (size_t id = 0; id < size; ++id) {  // in their order: of two with one name the lower id stands
+    const bool named = vocab.closed[id];
+    if (!named && !vocab.special[id]) continue;
+    if (vocab.tokens[id].empty())
+      key_fails(named ? key::tok_named : key::tok_specials, fmt::format("names token {}, which has no text", id));
+    vocab.closed[id] = true;
+    vocab.named.add(vocab.tokens[id], static_cast<int32_t>(id));
   }
-  for (size_t id = 0; id < size; ++id)  // in their order: of two with one name the lower id stands
-    if (vocab.special[id]) vocab.named.add(vocab.tokens[id], static_cast<int32_t>(id));
+  strips_before = key_set(meta, key::tok_strips_before, size);
+  strips_after = key_set(meta, key::tok_strips_after, size);
   if (const auto* id = meta.find<uint64_t>(key::tok_bos)) bos = key_id(key::tok_bos, *id, size);
   add_bos = key_flag(meta, key::tok_add_bos, false) && bos;
   if (const auto* list = meta.find<std::vector<uint32_t>>(key::tok_ends)) {
     for (const uint32_t id : *list) ends.push_back(key_id(key::tok_ends, id, size));
   }
-}
-
-// `plain` holds text not yet tokenized, so that it may meet what comes before and after.
-void Tokenizer::Impl::append_named(std::string_view text, std::string& plain, std::vector<int32_t>& out) const {
-  for (size_t i = 0; i < text.size();) {
-    const int32_t id = vocab.named.at(text, i);
-    if (id < 0) {
-      plain += text[i++];
-      continue;
-    }
-    model->append(plain, out);
-    plain.clear();
-    out.push_back(id);
-    i += vocab.tokens[static_cast<size_t>(id)].size();
+  if (const auto* form = meta.find<std::string>(key::tok_normal)) {
+    if (*form != "nfc") key_fails(key::tok_normal, fmt::format("is \"{}\"; nfc is known", *form));
+    nfc = true;
   }
 }
+
+void Tokenizer::Impl::append_plain(std::string_view text, std::vector<int32_t>& out) const {
+  std::string normal;
+  if (nfc) text = normal = nyb::nfc(text);
+  model->append(text, out.empty(), out);
+}
+
+// A text of plain parts and parts that may name specials, put together from the left. Plain text is kept until a special comes or
+// the end does, so that it may meet what comes before and after.
+class Tokenizer::Frame {
+ public:
+  Frame(const Impl& impl, std::vector<int32_t>& out) : impl_(impl), out_(out) {}
+  void named(std::string_view text) {
+    impl_.vocab.named.cut(
+        text, [this](std::string_view rest) { plain(rest); }, [this](int32_t id) { special(id); });
+  }
+  void plain(std::string_view text) {
+    if (stripping_) text.remove_prefix(white_space_prefix(text));
+    stripping_ = stripping_ && text.empty();
+    plain_ += text;
+  }
+  void end() {
+    impl_.append_plain(plain_, out_);
+    plain_.clear();
+  }
+
+ private:
+  void special(int32_t id) {
+    if (impl_.strips_before[static_cast<size_t>(id)]) plain_.resize(plain_.size() - white_space_suffix(plain_));
+    end();
+    out_.push_back(id);
+    stripping_ = impl_.strips_after[static_cast<size_t>(id)];
+  }
+
+  const Impl& impl_;
+  std::vector<int32_t>& out_;
+  std::string plain_;
+  bool stripping_ = false;  // white space goes with the special before it
+};
 
 Tokenizer::Tokenizer() : impl_(std::make_unique<Impl>()) {}
 Tokenizer::~Tokenizer() = default;
@@ -90,7 +135,7 @@ std::unique_ptr<Tokenizer> Tokenizer::from_meta(const Meta& meta) {
 
 std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
   std::vector<int32_t> out;
-  impl_->model->append(text, out);
+  impl_->append_plain(text, out);
   return out;
 }
 
@@ -98,11 +143,11 @@ std::vector<int32_t> Tokenizer::encode_with_specials(std::string_view text) cons
 
 std::vector<int32_t> Tokenizer::encode_framed(std::string_view before, std::string_view text, std::string_view after) const {
   std::vector<int32_t> out;
-  std::string plain;
-  impl_->append_named(before, plain, out);
-  plain += text;
-  impl_->append_named(after, plain, out);
-  impl_->model->append(plain, out);
+  Frame frame(*impl_, out);
+  frame.named(before);
+  frame.plain(text);
+  frame.named(after);
+  frame.end();
   return out;
 }
 
@@ -115,8 +160,9 @@ std::string_view Tokenizer::bytes(int32_t id) const { return is_special(id) ? st
 
 std::string_view Tokenizer::bytes_after(int32_t before, int32_t id) const {
   std::string_view text = bytes(id);
-  const bool begins = before < 0 || (is_special(before) && before != impl_->model->unknown());
-  if (begins && !text.empty() && impl_->model->has_prefix(id)) text.remove_prefix(1);
+  const bool begins = before < 0 || (static_cast<size_t>(before) < size() && impl_->model->parts_text(before));
+  const bool first = before < 0 || before == impl_->bos;
+  if (begins && !text.empty() && impl_->model->has_prefix(id, first)) text.remove_prefix(1);
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include "model/meta.h"
 
 namespace nyb {
+class Gguf;
 
 class Tokenizer {
  public:
@@ -17,11 +18,12 @@ class Tokenizer {
   ~Tokenizer();
 
   // Plain text, any bytes. Never yields a special id. Linear time (but for a logarithm) and constant stack on hostile input.
-  // Bytes that are not UTF-8 are words of their own (text/splitter.h); decode gives back the bytes, where text may become any
-  // (always, but for an "spm" without byte fallback). Threads may share a Tokenizer.
+  // Bytes that are not UTF-8 are words of their own (text/splitter.h). decode gives back the bytes; their NFC where tok.normal is
+  // "nfc"; less a blank that they begin with where tok.add_prefix is 2 or 3; U+FFFD for a byte that no UTF-8 has where the
+  // vocabulary has none for it; not all where an "spm" has no byte fallback. Threads may share a Tokenizer.
   std::vector<int32_t> encode(std::string_view text) const;
-  // Text of a template: specials written out ("<|user|>") become their ids, the longest first; the rest as encode.
-  // So do, where tok.kind is "bpe", other tokens that no merge makes: those that a model's maker added by hand.
+  // Text of a template: specials written out ("<|user|>") and the ids of tok.named ("<think>") become their ids, the longest first,
+  // and take along the white space beside them where tok.strips_before and tok.strips_after say so; the rest as encode.
   std::vector<int32_t> encode_with_specials(std::string_view text) const;
 
   // A text within its frame: specials of `before` and `after` become their ids; `text` is plain, whatever it looks like.
@@ -47,6 +49,7 @@ class Tokenizer {
  private:
   Tokenizer();
   struct Impl;
+  class Frame;
   std::unique_ptr<Impl> impl_;
 };
 
@@ -54,10 +57,16 @@ class Tokenizer {
 // chat.template; generation_config.json and chat_template.jinja where they are. Throws Error naming the file and what in it
 // is not understood. `vocab` is the model's true vocabulary. Without a tokenizer.json there is no tokenizer: no key is set.
 //
-// tok.kind is "bpe", or "bpe-words" where a word of the vocabulary is taken whole before any merge (ignore_merges).
+// Byte-level BPE becomes tok.kind "bpe", or "bpe-words" where a word of the vocabulary is taken whole before any merge
+// (ignore_merges); a BPE over characters with Metaspace, or with the normalizer that stands for it, becomes "spm".
 // tok.add_bos is tokenizer_config.json's add_bos_token; where it says nothing, whether the post-processor writes BOS, or
 // else whether the chat template does.
 void tok_import_hf(const std::string& folder, uint32_t vocab, Meta& out);
+
+// Reads the keys tokenizer.* of a GGUF file into the same keys. Throws Error naming the file and the key. Without
+// tokenizer.ggml.model no key is set. A reply's ends are those that the file names (eos, eot, eom) and special tokens known by
+// their names ("<|im_end|>").
+void tok_import_gguf(const Gguf& file, uint32_t vocab, Meta& out);
 
 // Reads llama2.c's tokenizer file (.bin) into the keys tok.*, with what llama2.c adds to it: id 0 is unknown, 1 is BOS, which
 // begins every text and ends a reply, 2 is EOS; a blank comes before every text; bytes stand in for what no token spells. Throws

@@ -1,10 +1,12 @@
 // utf8.cpp - which bytes are one character, by the Unicode standard's table 3-7.
 #include "text/utf8.h"
 
+#include <cstdint>
+
+#include "kern/utf8_point.h"
+
 namespace nyb {
 namespace {
-
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 // Table 3-7 of the Unicode standard: what may follow a first byte.
 struct Lead {
@@ -40,6 +42,12 @@ size_t scan(std::string_view s, bool& whole) {
   return n;
 }
 
+// Unchanged since Unicode 6.3.
+bool is_white_space(uint32_t c) {
+  return (c >= 0x09 && c <= 0x0d) || c == 0x20 || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+         c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+}
+
 }  // namespace
 
 size_t utf8_valid_prefix(std::string_view s) {
@@ -60,6 +68,28 @@ size_t utf8_ill_formed(std::string_view s) {
   return scan(s, whole);
 }
 
+size_t white_space_prefix(std::string_view s) {
+  size_t n = 0;
+  while (n < s.size()) {
+    const Utf8Point p = utf8_point(s.substr(n));
+    if (p.bytes == 0 || !is_white_space(p.code)) break;
+    n += p.bytes;
+  }
+  return n;
+}
+
+size_t white_space_suffix(std::string_view s) {
+  size_t end = s.size();
+  while (end > 0) {
+    size_t at = end - 1;
+    while (at > 0 && end - at < 3 && (s[at] & 0xc0) == 0x80) --at;  // none of them has more than three bytes
+    const Utf8Point p = utf8_point(s.substr(at, end - at));
+    if (p.bytes != end - at || !is_white_space(p.code)) break;
+    end = at;
+  }
+  return s.size() - end;
+}
+
 bool utf8_is_beginning(std::string_view s) {
   if (s.empty() || lead_of(static_cast<unsigned char>(s[0])).length < 2) return false;
   bool whole = false;
@@ -75,7 +105,7 @@ std::string Utf8Stream::push(std::string_view bytes) {
     out += rest.substr(0, run);
     rest.remove_prefix(run);
     if (rest.empty() || utf8_is_beginning(rest)) break;
-    out += kReplacement;
+    out += kUtf8Replacement;
     rest.remove_prefix(utf8_ill_formed(rest));
   }
   pending_ = std::string(rest);
@@ -85,7 +115,7 @@ std::string Utf8Stream::push(std::string_view bytes) {
 std::string Utf8Stream::flush() {
   const bool some = !pending_.empty();
   pending_.clear();
-  return some ? std::string(kReplacement) : std::string();
+  return some ? std::string(kUtf8Replacement) : std::string();
 }
 
 }  // namespace nyb

@@ -6,6 +6,8 @@
 
 namespace nyb {
 
+inline constexpr std::string_view kUtf8Replacement = "\xEF\xBF\xBD";  // U+FFFD
+
 // Bytes go in as they come; whole characters come out. What can never become a character comes out as U+FFFD, one per
 // maximal ill-formed part (Unicode 15, 3.9 "substitution of maximal subparts").
 class Utf8Stream {
@@ -28,5 +30,9 @@ size_t utf8_ill_formed(std::string_view s);
 
 // Whether `s` is a true beginning of a character, and only that.
 bool utf8_is_beginning(std::string_view s);
+
+// How many bytes at the beginning, or at the end, of `s` are characters of Unicode's White_Space.
+size_t white_space_prefix(std::string_view s);
+size_t white_space_suffix(std::string_view s);
 
 }  // namespace nyb

@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-#include "gguf_file.h"
+#include "support/gguf_file.h"
 #include "hf_folder.h"
 #include "model/gguf.h"
 #include "random_damage.h"

@@ -34,17 +34,18 @@ TEST(Meta, TypesAreKept) {
 TEST(Meta, EveryKnownKeySurvivesTheFile) {
   Meta m;
   const std::string odd("\0\xff\n\"x", 5);
-  for (const char* k :
-       {key::family, key::name, key::act, key::rope_style, key::tok_kind, key::tok_pattern, key::chat_template, key::source_file})
+  for (const char* k : {key::family, key::name, key::act, key::rope_style, key::tok_kind, key::tok_pattern, key::tok_normal,
+                        key::chat_template, key::source_file})
     m.set(k, odd, true);
   for (const char* k : {key::norm_eps, key::attn_scale, key::rope_factor}) m.set(k, -0.0);
   for (const char* k : {key::rope_freqs, key::tok_scores}) m.set(k, std::vector<double>{1e-300, 1e300, 0.1});
-  for (const char* k : {key::tok_merges, key::tok_specials, key::tok_ends, key::tok_types})
+  for (const char* k : {key::tok_merges, key::tok_specials, key::tok_ends, key::tok_types, key::tok_named, key::tok_whole,
+                        key::tok_strips_before, key::tok_strips_after})
     m.set(k, std::vector<uint32_t>{0, UINT32_MAX, 5});
-  for (const char* k :
-       {key::tok_bos, key::tok_add_bos, key::tok_add_prefix, key::tok_byte_fallback, key::tok_unknown, key::source_hash})
+  for (const char* k : {key::tok_bos, key::tok_add_bos, key::tok_add_prefix, key::tok_byte_fallback, key::tok_unknown,
+                        key::tok_each_unknown, key::source_hash})
     m.set(k, uint64_t{UINT64_MAX});
-  m.set(key::tok_tokens, std::vector<std::string>{"", odd, std::string(70000, 'x')});
+  for (const char* k : {key::tok_tokens, key::tok_patterns}) m.set(k, std::vector<std::string>{"", odd, std::string(70000, 'x')});
   const std::string b = meta_encode(m);
   const Meta back = meta_decode(bytes(b), m.entries().size(), "f");
   ASSERT_EQ(back.entries().size(), m.entries().size());

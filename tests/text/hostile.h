@@ -13,8 +13,10 @@ constexpr double kMostSeconds = 1.0 * kPatience;
 
 double spent();  // seconds of processor time of this thread
 
-// Encodes `text`, which must take less than kMostSeconds and give at most `most_ids`, and come back by decode.
-void expect_fast(const Tokenizer& tok, const std::string& text, size_t most_ids, const char* what);
+// Encodes `text`, which must take less than kMostSeconds and give at most `most_ids`, and come back by decode: as itself, or as
+// `back`.
+void expect_fast(const Tokenizer& tok, const std::string& text, size_t most_ids, const char* what,
+                 const std::string* back = nullptr);
 
 // Runs `body` on a stack of 256 KiB, a fraction of what texts of a megabyte would take if they were kept there.
 void on_small_stack(const std::function<void()>& body);

@@ -223,9 +223,17 @@ TEST(Import, RefusesWithFileAndKey) {
       {[](json& t, json&) { t["model"]["end_of_word_suffix"] = "</w>"; }, {"model.end_of_word_suffix"}},
       {[](json& t, json&) { t["model"]["ignore_merges"] = 1; }, {"model.ignore_merges", "true or false"}},
       {[](json& t, json&) {
-         t["normalizer"] = {{"type", "NFC"}};
+         t["normalizer"] = {{"type", "NFKC"}};
        },
-       {"normalizer", "NFC"}},
+       {"normalizer", "NFKC"}},
+      {[](json& t, json&) {
+         t["normalizer"] = {{"type", "Prepend"}, {"prepend", "\u2581"}};
+       },
+       {"normalizer", "blanks"}},
+      {[](json& t, json&) {
+         t["normalizer"] = {{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}, {{"type", "Lowercase"}}}}};
+       },
+       {"normalizers[1]", "Lowercase"}},
       {[](json& t, json&) { t["normalizer"] = "NFC"; }, {"normalizer"}},
       {[](json& t, json&) {
          t["decoder"] = {{"type", "Metaspace"}};
@@ -239,7 +247,6 @@ TEST(Import, RefusesWithFileAndKey) {
       {[](json& t, json&) { t["pre_tokenizer"]["pretokenizers"] = json::array(); }, {"pre_tokenizer", "ByteLevel"}},
       {[&](json& t, json&) { t["pre_tokenizer"] = level(t); }, {"pre_tokenizer", "use_regex"}},
       {[&](json& t, json&) { level(t)["add_prefix_space"] = true; }, {"pretokenizers[1]", "add_prefix_space"}},
-      {[&](json& t, json&) { level(t)["use_regex"] = true; }, {"pre_tokenizer", "one pattern"}},
       {[&](json& t, json&) { split(t)["behavior"] = "Removed"; }, {"pretokenizers[0].behavior", "Removed"}},
       {[&](json& t, json&) { split(t)["invert"] = true; }, {"pretokenizers[0].invert"}},
       {[&](json& t, json&) {
@@ -255,14 +262,16 @@ TEST(Import, RefusesWithFileAndKey) {
        },
        {"tokenizer.json", "tok.pattern"}},
       {[&](json& t, json&) { split(t)["pattern"] = json::object(); }, {"pattern.String is missing"}},
-      {[&](json& t, json&) { split(t)["type"] = "Digits"; }, {"pretokenizers[0]", "Digits"}},
+      {[&](json& t, json&) { split(t)["type"] = "Punctuation"; }, {"pretokenizers[0]", "Punctuation"}},
+      {[&](json& t, json&) { std::swap(split(t), level(t)); }, {"pre_tokenizer", "end in ByteLevel"}},
       {[](json& t, json&) { t["added_tokens"] = 1; }, {"added_tokens", "list"}},
       {[](json& t, json&) { t["added_tokens"][0].erase("id"); }, {"added_tokens[0].id is missing"}},
       {[](json& t, json&) { t["added_tokens"][0]["id"] = 99999; }, {"added_tokens[0].id", "99999", "2048"}},
       {[](json& t, json&) { t["added_tokens"][0]["id"] = 7; }, {"added_tokens[0]"}},
       {[](json& t, json&) { t["added_tokens"][0]["content"] = ""; }, {"added_tokens[0]", "empty"}},
       {[](json& t, json&) { t["added_tokens"][1]["content"] = "<|bos|>"; }, {"added_tokens[1]", "second time"}},
-      {[](json& t, json&) { t["added_tokens"][4]["rstrip"] = true; }, {"<|end|>", "rstrip"}},
+      {[](json& t, json&) { t["added_tokens"][4]["single_word"] = true; }, {"added_tokens[4]", "<|end|>", "single_word"}},
+      {[](json& t, json&) { t["added_tokens"][4]["rstrip"] = 1; }, {"added_tokens[4].rstrip", "true or false"}},
       {[](json&, json& c) { c["bos_token"] = "<s>"; }, {"tokenizer_config.json", "bos_token", "<s>"}},
       {[](json&, json& c) { c["bos_token"] = 7; }, {"tokenizer_config.json", "bos_token", "number"}},
       {[](json&, json& c) { c["eos_token"] = json::object(); }, {"tokenizer_config.json", "eos_token.content is missing"}},

@@ -146,24 +146,4 @@ Ids SpmOracle::llama2c(const std::string& text) const {
   }
 }
 
-Meta spm_meta(const RawVocab& v, const std::vector<uint32_t>& specials) {
-  std::vector<std::string> tokens;
-  std::vector<uint32_t> types;
-  for (size_t i = 0; i < v.pieces.size(); ++i) {
-    const bool byte = v.types[i] == 6;
-    tokens.push_back(byte ? std::string(1, static_cast<char>(std::stoul(v.pieces[i].substr(3, 2), nullptr, 16)))
-                          : replaced(v.pieces[i], kSpace, " "));
-    types.push_back(static_cast<uint32_t>(v.types[i]));
-  }
-  Meta m;
-  m.set(key::tok_kind, std::string("spm"));
-  m.set(key::tok_tokens, tokens);
-  m.set(key::tok_scores, std::vector<double>(v.scores.begin(), v.scores.end()));
-  m.set(key::tok_types, types);
-  m.set(key::tok_add_prefix, uint64_t{1});
-  m.set(key::tok_byte_fallback, uint64_t{1});
-  m.set(key::tok_specials, specials);
-  return m;
-}
-
 }  // namespace nyb::test

@@ -39,7 +39,4 @@ class SpmOracle {
   std::array<int32_t, 256> bytes_{};
 };
 
-// The keys tok.* for it, as an importer of such files would set them.
-Meta spm_meta(const RawVocab& v, const std::vector<uint32_t>& specials);
-
 }  // namespace nyb::test

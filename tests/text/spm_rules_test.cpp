@@ -144,7 +144,7 @@ TEST(SpmRules, RefusesAModelFileThatIsWrong) {
   holds(refused(key::tok_specials, U{68}), {"tok.tokens", "0x41"});
   holds(refused(key::tok_unknown, uint64_t{261}), {"tok.unknown", "261"});
   holds(refused(key::tok_byte_fallback, uint64_t{2}), {"tok.byte_fallback", "2"});
-  holds(refused(key::tok_add_prefix, uint64_t{2}), {"tok.add_prefix", "2"});
+  holds(refused(key::tok_add_prefix, uint64_t{4}), {"tok.add_prefix", "4"});
   holds(refused(key::tok_bos, uint64_t{300}), {"tok.bos", "300"});
   Meta m = made_up({{"a", 0}});
   m.set(key::tok_add_prefix, uint64_t{1});

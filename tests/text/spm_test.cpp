@@ -1,21 +1,19 @@
 // The tokenizer of SentencePiece on real vocabularies: against llama.cpp's ids, and against oracles of the tests' own.
 #include <gtest/gtest.h>
 
-#include "gguf_vocab.h"
 #include "hostile.h"
 #include "spm_oracle.h"
 #include "text/conversation.h"
 #include "text/utf8.h"
+#include "vocab_data.h"
 
 namespace nyb {
 namespace {
 using namespace test;
 
-using U = std::vector<uint32_t>;
 using Strings = std::vector<std::string>;
 
 std::filesystem::path tok512() { return data_dir() / "stories260K" / "tok512.bin"; }
-std::filesystem::path phi3_file() { return data_dir() / "vocab" / "ggml-vocab-phi-3.gguf"; }
 
 const SpmOracle& small_raw() {
   static const SpmOracle v(llama2c_vocab(tok512()));
@@ -47,27 +45,19 @@ const Tokenizer& small() {
 }
 
 const SpmOracle& phi3_raw() {
-  static const SpmOracle v(gguf_vocab(phi3_file()));
+  static const SpmOracle v(gguf_vocab(vocab_file("phi-3")));
   return v;
 }
 
 const Tokenizer& phi3() {
-  static const auto tok = [] {
-    U specials = {2};
-    for (size_t i = 0; i < phi3_raw().vocab().types.size(); ++i)
-      if (phi3_raw().vocab().types[i] == 3) specials.push_back(static_cast<uint32_t>(i));
-    Meta m = spm_meta(phi3_raw().vocab(), specials);
-    m.set(key::tok_bos, uint64_t{1});
-    m.set(key::tok_ends, U{32000, 32007});
-    return Tokenizer::from_meta(m);
-  }();
+  static const auto tok = Tokenizer::from_meta(vocab_meta("phi-3"));
   return *tok;
 }
 
 Strings all_texts() {
   Strings all;
   for (const char* name : {"gpt-2", "qwen2", "phi-3"}) {
-    const Strings some = vocab_texts(data_dir() / "vocab" / (std::string("ggml-vocab-") + name + ".gguf"));
+    const Strings some = vocab_texts(name);
     all.insert(all.end(), some.begin(), some.end());
   }
   for (const char* s : {"",
@@ -114,8 +104,8 @@ std::string random_bytes(Random& rng) {
 TEST(Spm, IdsOfLlamaCppForPhi3) {
   NYB_NEED_DATA();
   EXPECT_EQ(phi3().size(), 32064u);
-  const Strings texts = vocab_texts(phi3_file());
-  const std::vector<Ids> ids = vocab_ids(phi3_file());
+  const Strings texts = vocab_texts("phi-3");
+  const std::vector<Ids> ids = vocab_ids("phi-3");
   ASSERT_GE(ids.size(), 40u);
   ASSERT_GE(texts.size(), ids.size());
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -205,7 +195,7 @@ TEST(Spm, SpecialsOnlyWhereAsked) {
   EXPECT_EQ(phi3().encode_framed("<|user|>", typed + "x", "<|end|>"), want);
   // Plain text that meets at a seam is one, with one blank before it.
   EXPECT_EQ(phi3().encode_framed("<|user|>Hel", "lo", "<|end|>"), phi3().encode_with_specials("<|user|>Hello<|end|>"));
-  EXPECT_EQ(phi3().decode(phi3().encode_with_specials("<|user|>Hello<|end|> x")), "Hello x");
+  EXPECT_EQ(phi3().decode(phi3().encode_with_specials("<|user|>Hello<s> x")), "Hello x");
   EXPECT_EQ(phi3().encode_framed("<|user|>", "", "<|end|>"), (Ids{32010, 32007}));
 }
 
