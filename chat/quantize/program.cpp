@@ -10,6 +10,7 @@
 #include "common/options.h"
 #include "model/convert.h"
 #include "model/file_kind.h"
+#include "model/gguf.h"
 #include "model/look.h"
 #include "model/writer.h"
 #include "quantize/report.h"
@@ -74,6 +75,8 @@ int run(const Options& o) {
     tok_import_llama2c(o.tokenizer, src.shape.vocab, src.meta);
   } else if (folder) {
     tok_import_hf(o.in, src.shape.vocab, src.meta);
+  } else if (file_kind(src.files.front().bytes()) == FileKind::gguf) {
+    tok_import_gguf(Gguf(src.files.front().path()), src.shape.vocab, src.meta);
   }
 
   ConvertOptions c;
