@@ -1,9 +1,9 @@
 #!/bin/sh
-# What the tests compare with, from npm, into the folder named: an independent tokenizer, and llama.cpp's own library of types
+# What the tests compare with, from npm, into the folder named: an independent tokenizer and template engine, and llama.cpp's own library of types
 # (libggml-base.so, prebuilt for CPUs; without the packages for GPUs). Quick where they are there.
 set -eu
 folder=$1
-packages="@huggingface/tokenizers@0.2.0 @node-llama-cpp/linux-x64@3.21.1"
+packages="@huggingface/tokenizers@0.2.0 @huggingface/jinja@0.5.11 @node-llama-cpp/linux-x64@3.21.1"
 [ "$(cat "$folder/installed" 2>/dev/null)" = "$packages" ] && exit 0
 echo "installing $packages (npm)" >&2
 mkdir -p "$folder"

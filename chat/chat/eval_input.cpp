@@ -25,26 +25,22 @@ std::vector<Message> messages_of(const std::string& line, const std::string& whe
       throw fail("each message wants a \"role\" and a \"content\", both text");
     if (const std::string role = m["role"]; role != "system" && role != "user" && role != "assistant")
       throw fail(fmt::format("the role of a message is \"{}\"; system, user and assistant are known", human_words(role)));
-    all.push_back({m["role"], m["content"]});
+    all.push_back({m["role"], m["content"], {}, {}});
   }
   return all;
 }
 
-Piece conversation_piece(const Runtime& r, const std::vector<Message>& messages) {
+// A reply and the first end token after it are the model's; all else is given.
+Piece conversation_piece(const Runtime& r, std::vector<Message> messages) {
+  for (Message& m : messages)
+    if (m.role == "assistant") m = reply_message(*r.tok, -1, r.tok->encode(m.content));
+  const Told told = r.tmpl->tell(messages, false);
   Piece p;
-  p.add(r.tmpl->start(), false);
-  for (const Message& m : messages) {
-    const std::vector<int32_t> ids = r.tmpl->message(m);
-    if (m.role != "assistant") {
-      p.add(ids, false);
-      continue;
-    }
-    // The frame before the reply is given, the reply and the first end token after it are the model's, the rest is frame.
-    const size_t from = std::min(r.tmpl->reply_prompt().size(), ids.size());
-    size_t to = from;
-    while (to < ids.size() && !r.tok->is_end(ids[to])) ++to;
-    to = std::min(to + 1, ids.size());
-    for (size_t i = 0; i < ids.size(); ++i) p.add(std::span(ids).subspan(i, 1), i >= from && i < to && !p.ids.empty());
+  bool open = false;  // a reply has begun, and no end token has come
+  for (size_t i = 0; i < told.ids.size(); ++i) {
+    const bool ends = open && r.tok->is_end(told.ids[i]);
+    open = (open || told.sampled[i]) && !ends;
+    p.add(std::span(told.ids).subspan(i, 1), (told.sampled[i] || ends) && i > 0);
   }
   return p;
 }
@@ -60,7 +56,11 @@ std::vector<Piece> conversation_pieces(const Runtime& r, const std::string& text
     ++number;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     const std::string where = fmt::format("'{}', line {}", human_words(path), number);
-    Piece p = conversation_piece(r, messages_of(line, where));
+    std::vector<Message> messages = messages_of(line, where);
+    Piece p;
+    try {
+      p = conversation_piece(r, std::move(messages));
+    } catch (const Error& e) { throw Error(fmt::format("{}: {}", where, human_words(e.what()))); }
     if (p.ids.size() > r.engine->ctx())
       throw Error(
           fmt::format("{}: the conversation has {} tokens, more than the context of {}", where, p.ids.size(), r.engine->ctx()));

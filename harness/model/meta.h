@@ -73,6 +73,7 @@ inline constexpr char tok_specials[] = "tok.specials";  // u32s: ids that text n
 inline constexpr char tok_bos[] = "tok.bos";            // u64; absent: the model has none
 inline constexpr char tok_add_bos[] = "tok.add_bos";    // u64: 0 or 1
 inline constexpr char tok_ends[] = "tok.ends";          // u32s: ids that end a reply
+inline constexpr char tok_eos[] = "tok.eos";            // u64: the source's eos_token; absent: the only id of tok.ends
 inline constexpr char chat_template[] = "chat.template";  // str: the source's own Jinja text; absent: completion mode
 inline constexpr char source_file[] = "source.file";      // str: what it was converted from (a file name, no path)
 inline constexpr char source_hash[] = "source.hash";      // u64: XXH3-64 over the source's tensor data

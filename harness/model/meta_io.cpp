@@ -47,6 +47,7 @@ constexpr Known kKnown[] = {
     {key::tok_bos, 1},
     {key::tok_add_bos, 1},
     {key::tok_ends, 4},
+    {key::tok_eos, 1},
     {key::chat_template, 3},
     {key::source_file, 3},
     {key::source_hash, 1},

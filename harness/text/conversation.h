@@ -21,9 +21,11 @@ struct Prompt {
 // a prompt again, since its logits are needed.)
 size_t common_prefix(std::span<const int32_t> a, std::span<const int32_t> b);
 
-// A turn is a user's message with its reply. A reply's ids are kept as they were sampled and never tokenized again, so the
-// ids of a turn begin with those of the turn before, its reply and its closing: the cache serves on. When the context is
-// full, whole oldest turns go; the system message and the newest message of the user never do.
+// A turn is a user's message with its reply. The ids are those that the template gives the whole of what is kept, with each reply's
+// ids as they were sampled. So where the template prints earlier turns as they were, the ids of a turn begin with those of the turn
+// before, its reply and its closing: the cache serves on. Where it does not (it may leave out what an old reply thought), the cache
+// keeps what both begin with. When the context is full, whole oldest turns go; the system message and the newest message of the
+// user never do.
 //
 // Without a template (completion mode) each message is a text of its own: BOS where the model wants one, then the text.
 class Conversation {
@@ -34,13 +36,14 @@ class Conversation {
   bool completion() const { return tmpl_ == nullptr; }
   size_t ctx() const { return ctx_; }
 
-  // The system message from now on; empty: none. The turns stay. Throws Error in completion mode, for a text not empty.
+  // The system message from now on; empty: none. The turns stay. For a text not empty throws Error in completion mode, and where
+  // the template takes no system message; all is then as it was.
   void set_system(std::string text);
   const std::string& system() const { return system_text_; }
 
   // Begins a turn and returns the ids to run. A turn begun before and not replied to is forgotten. Old turns are dropped
   // until `room` positions are left for the reply, or none is left to drop. Throws Error naming both numbers when the
-  // system message and this one alone do not fit; the conversation is then as it was.
+  // system message and this one alone do not fit, and where the template refuses; the conversation is then as it was.
   Prompt ask(std::string_view text, size_t room = 1);
 
   // The context filled up while the reply was being written: drops old turns until `room` more positions are free, and
@@ -59,19 +62,22 @@ class Conversation {
 
  private:
   struct Turn {
-    std::vector<int32_t> message;  // the user's, with all that comes before the reply
-    std::vector<int32_t> reply;    // with its closing
+    std::string message;  // the user's
+    Message reply;        // without the ids that ended it
   };
-  size_t kept_ids() const;
-  size_t surplus(size_t ids, size_t room) const;
-  Prompt drop(size_t count);
+  std::vector<Message> messages(std::span<const Turn> turns, bool reply_next) const;
+  Told told_of(std::span<const Turn> turns) const;
+  size_t surplus(std::span<const Turn> turns, size_t more, size_t room) const;
+  size_t make_room(std::vector<Turn>& turns, Told& told, size_t more, size_t room) const;
+  std::vector<int32_t> bare_start() const;
+  Prompt complete(std::string_view text);
 
   const Tokenizer& tok_;
   const ChatTemplate* tmpl_;
   size_t ctx_;
   std::string system_text_;
-  std::vector<int32_t> head_;  // the start and the system message
   std::vector<Turn> turns_;
+  Told told_;          // up to where the newest turn's reply begins; empty where there is no turn
   bool open_ = false;  // the newest turn has no reply yet
   size_t dropped_ = 0;
 };

@@ -51,7 +51,7 @@ class HfImport {
     if (tc) {
       const JsonView v(*tc, path("tokenizer_config.json") + ":");
       if (const auto t = v.find("bos_token")) parts_.bos = vocab.named(*t);
-      if (const auto t = v.find("eos_token")) parts_.ends.insert(vocab.named(*t));
+      if (const auto t = v.find("eos_token")) parts_.ends.insert(*(parts_.eos = vocab.named(*t)));
       jinja = chat_template(v);
       if (const auto t = v.find("add_bos_token")) add_bos = t->boolean();
     }

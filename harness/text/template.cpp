@@ -1,225 +1,191 @@
-// template.cpp - the frame found in the template, and applied.
+// template.cpp - conversations printed by their template, and the ids of what it prints.
 #include "text/template.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
+#include <charconv>
+#include <chrono>
+#include <ctime>
 
 #include "kern/error.h"
-#include "text/jinja.h"
+#include "model/json.h"
+#include "text/jinja/jinja.h"
+#include "text/jinja/lexer.h"
 
 namespace nyb {
 namespace {
 
-// A piece of what an output prints.
-struct Part {
-  enum Kind { literal, role, content, bos };
-  Kind kind;
-  std::string text;
-};
+using jinja::Marked;
 
-[[noreturn]] void refuse(const JinjaNode& node) {
-  throw Error(fmt::format("the chat template has \"{}\", which is not understood; only one frame around each message is",
-                          jinja_quote(node.kind == JinjaNode::text ? node.value : node.source)));
+constexpr jinja::Origin kVariable = UINT32_MAX;  // of what the options say, which is plain text too
+
+std::string_view part_of(std::string_view s, size_t from, size_t to) { return s.substr(from, to - from); }
+
+// The bytes from..to of a reply's content, as its ids; where they begin or end within one, that part of it as text.
+void add_sampled(const Message& m, size_t from, size_t to, std::vector<TextPart>& parts) {
+  const auto begin_of = [&](size_t i) { return i == 0 ? 0 : m.ends[i - 1]; };
+  size_t first = 0;
+  while (first < m.ids.size() && begin_of(first) < from) ++first;
+  size_t last = first;  // behind the last whole one; one that spells nothing goes with what is after it
+  while (last < m.ids.size() && m.ends[last] <= to && (begin_of(last) < to || to == m.content.size())) ++last;
+  if (first >= last) return void(parts.push_back({part_of(m.content, from, to), true, {}}));
+  if (from < begin_of(first)) parts.push_back({part_of(m.content, from, begin_of(first)), true, {}});
+  parts.push_back({{}, true, std::span(m.ids).subspan(first, last - first)});
+  if (m.ends[last - 1] < to) parts.push_back({part_of(m.content, m.ends[last - 1], to), true, {}});
+}
+
+// "false" and "[1, 2]" are what they are in JSON, "hello" is a text.
+jinja::Value variable_of(jinja::Heap& heap, const std::string& text) {
+  constexpr int kMostDepth = 16;
+  try {
+    (void)json_strict({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, "", kMostDepth);
+  } catch (const Error&) { return heap.text(Marked(text, kVariable)); }
+  return jinja::value_of(heap, nlohmann::ordered_json::parse(text), kVariable);
+}
+
+bool has_part_of(const Marked& text, jinja::Origin origin) {
+  return std::any_of(text.runs().begin(), text.runs().end(), [&](const Marked::Run& r) { return r.origin == origin; });
 }
 
 }  // namespace
 
-class TemplateParser {
- public:
-  TemplateParser(std::string_view jinja, const Tokenizer& tok) : tok_(tok), nodes_(jinja_nodes(jinja)) { made_.tok_ = &tok; }
-
-  ChatTemplate run() {
-    opening();
-    loop();
-    prompt();
-    check();
-    return std::move(made_);
+Message reply_message(const Tokenizer& tok, int32_t before, std::vector<int32_t> ids) {
+  Message m{"assistant", {}, std::move(ids), {}};
+  for (const int32_t id : m.ids) {
+    m.content += tok.is_special(id) ? tok.name(id) : tok.bytes_after(before, id);
+    m.ends.push_back(m.content.size());
+    before = id;
   }
-
- private:
-  bool at_block(std::string_view first) const {
-    return at_ < nodes_.size() && nodes_[at_].kind == JinjaNode::block && !nodes_[at_].tokens.empty() &&
-           nodes_[at_].tokens[0].is(JinjaToken::word, first);
-  }
-
-  // The block that begins with `words[0]`; it must be these words and nothing else.
-  const JinjaNode& block(std::initializer_list<std::string_view> words) {
-    if (at_ == nodes_.size()) throw Error(fmt::format("the chat template ends where {{% {} %}} should be", *words.begin()));
-    const JinjaNode& node = nodes_[at_++];
-    if (node.kind != JinjaNode::block || node.tokens.size() != words.size()) refuse(node);
-    size_t i = 0;
-    for (const std::string_view w : words) {
-      // "*" stands for any name.
-      if (node.tokens[i].kind != JinjaToken::word || (w != "*" && node.tokens[i].value != w)) refuse(node);
-      ++i;
-    }
-    return node;
-  }
-
-  // Text and outputs up to the next block, as parts.
-  std::vector<Part> printed(std::string_view message) {
-    std::vector<Part> out;
-    for (; at_ < nodes_.size() && nodes_[at_].kind != JinjaNode::block; ++at_) {
-      if (nodes_[at_].kind == JinjaNode::text) {
-        out.push_back({Part::literal, nodes_[at_].value});
-      } else {
-        output(nodes_[at_], message, out);
-      }
-    }
-    return out;
-  }
-
-  // term + term ~ term ..., round brackets around all or some of them.
-  void output(const JinjaNode& node, std::string_view message, std::vector<Part>& out) const {
-    const auto& t = node.tokens;
-    int depth = 0;
-    bool want_term = true;
-    for (size_t i = 0; i < t.size();) {
-      const bool sign = t[i].kind == JinjaToken::sign;
-      if (want_term && sign && t[i].value == "(") {
-        ++depth;
-        ++i;
-      } else if (want_term) {
-        out.push_back(term(node, message, i));
-        want_term = false;
-      } else if (sign && (t[i].value == "+" || t[i].value == "~")) {
-        want_term = true;
-        ++i;
-      } else if (sign && t[i].value == ")" && depth > 0) {
-        --depth;
-        ++i;
-      } else {
-        refuse(node);
-      }
-    }
-    if (want_term || depth != 0) refuse(node);
-  }
-
-  // 'text', bos_token, eos_token, message['role'], message.role and so with content; i is left behind it.
-  Part term(const JinjaNode& node, std::string_view message, size_t& i) const {
-    const auto& t = node.tokens;
-    const JinjaToken& first = t[i++];
-    if (first.kind == JinjaToken::text) return {Part::literal, first.value};
-    if (first.is(JinjaToken::word, "bos_token")) return {Part::bos, {}};
-    // The file knows a set of ends; which of them was the source's eos_token is certain only where there is one.
-    if (first.is(JinjaToken::word, "eos_token") && tok_.ends().size() == 1) {
-      return {Part::literal, std::string(tok_.name(tok_.ends()[0]))};
-    }
-    if (message.empty() || !first.is(JinjaToken::word, message)) refuse(node);
-    std::string field;
-    if (i + 1 < t.size() && t[i].is(JinjaToken::sign, ".") && t[i + 1].kind == JinjaToken::word) {
-      field = t[i + 1].value;
-      i += 2;
-    } else if (i + 2 < t.size() && t[i].is(JinjaToken::sign, "[") && t[i + 1].kind == JinjaToken::text &&
-               t[i + 2].is(JinjaToken::sign, "]")) {
-      field = t[i + 1].value;
-      i += 3;
-    }
-    if (field == "role") return {Part::role, {}};
-    if (field == "content") return {Part::content, {}};
-    refuse(node);
-  }
-
-  void opening() {
-    for (const Part& p : printed({})) {
-      if (p.kind == Part::bos) {
-        made_.bos_ = true;
-      } else {
-        made_.opening_ += p.text;
-      }
-    }
-  }
-
-  void loop() {
-    const JinjaNode& head = block({"for", "*", "in", "messages"});
-    const std::vector<Part> parts = printed(head.tokens[1].value);
-    block({"endfor"});
-    // literal, role, literal, content, literal
-    std::string* const side[] = {&made_.before_role_, &made_.after_role_, &made_.after_text_};
-    size_t seen = 0;
-    for (const Part& p : parts) {
-      if (p.kind == Part::literal) {
-        *side[seen] += p.text;
-      } else if (p.kind == (seen == 0 ? Part::role : Part::content) && seen < 2) {
-        ++seen;
-      } else {
-        throw Error("the chat template does not print role and content once each, in this order, around each message");
-      }
-    }
-    if (seen != 2) throw Error("the chat template does not print both role and content of a message");
-  }
-
-  void prompt() {
-    if (at_ == nodes_.size()) {
-      made_.prompt_ = made_.before_role_ + "assistant" + made_.after_role_;
-      return;
-    }
-    block({"if", "add_generation_prompt"});
-    for (const Part& p : printed({})) {
-      if (p.kind != Part::literal) throw Error("the chat template writes bos_token before a reply, which is not understood");
-      made_.prompt_ += p.text;
-    }
-    if (at_block("else")) {
-      // What is printed where no reply is asked for; here one always is.
-      ++at_;
-      printed({});
-    }
-    block({"endif"});
-    if (at_ != nodes_.size()) refuse(nodes_[at_]);
-  }
-
-  bool begins_special(const std::string& text) const {
-    const auto ids = tok_.encode_with_specials(text);
-    return !ids.empty() && tok_.is_special(ids[0]);
-  }
-
-  // Ids of a conversation are put together message by message. That equals the ids of the whole text only where a special
-  // stands at each joint.
-  void check() const {
-    for (const char* role : {"user", "assistant"}) {
-      const std::string frame = made_.before_role_ + role + made_.after_role_;
-      if (!begins_special(frame))
-        throw Error(fmt::format("the chat template begins a message with \"{}\", which is no special token", jinja_quote(frame)));
-    }
-    if (!begins_special(made_.after_text_)) {
-      throw Error(
-          fmt::format("the chat template closes a message with \"{}\", which is no special token", jinja_quote(made_.after_text_)));
-    }
-    if (!begins_special(made_.prompt_)) {
-      throw Error(
-          fmt::format("the chat template begins a reply with \"{}\", which is no special token", jinja_quote(made_.prompt_)));
-    }
-  }
-
-  const Tokenizer& tok_;
-  std::vector<JinjaNode> nodes_;
-  size_t at_ = 0;
-  ChatTemplate made_;
-};
-
-ChatTemplate ChatTemplate::parse(std::string_view jinja, const Tokenizer& tok) { return TemplateParser(jinja, tok).run(); }
-
-std::vector<int32_t> ChatTemplate::start() const {
-  std::vector<int32_t> ids = tok_->encode_with_specials(opening_);
-  const auto bos = tok_->bos();
-  if (!bos) return ids;
-  if (bos_ || tok_->add_bos()) ids.insert(ids.begin(), *bos);
-  // The template may write out what bos_token or the file adds already.
-  const auto other = std::find_if(ids.begin(), ids.end(), [&](int32_t id) { return id != *bos; });
-  if (other - ids.begin() > 1) ids.erase(ids.begin() + 1, other);
-  return ids;
+  return m;
 }
 
-std::vector<int32_t> ChatTemplate::message(const Message& m) const {
-  if (m.role != "system" && m.role != "user" && m.role != "assistant") {
-    throw Error(fmt::format("the role of a message is \"{}\"; system, user and assistant are known", jinja_quote(m.role)));
-  }
-  return tok_->encode_framed(before_role_ + m.role + after_role_, m.content, after_text_);
+Date today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm t{};
+  localtime_r(&now, &t);
+  return {t.tm_year + 1900, t.tm_mon + 1, t.tm_mday};
 }
 
-std::vector<int32_t> ChatTemplate::reply_prompt() const { return tok_->encode_with_specials(prompt_); }
-std::vector<int32_t> ChatTemplate::reply_end() const { return tok_->encode_with_specials(after_text_); }
+Date date_parse(std::string_view text) {
+  Date d;
+  const auto number = [&](size_t from, size_t size, int& v) {
+    const std::string_view digits = text.substr(std::min(from, text.size()), size);
+    return digits.size() == size && digits.find_first_not_of("0123456789") == digits.npos &&
+           std::from_chars(digits.data(), digits.data() + size, v).ec == std::errc();
+  };
+  const bool form =
+      text.size() == 10 && text[4] == '-' && text[7] == '-' && number(0, 4, d.year) && number(5, 2, d.month) && number(8, 2, d.day);
+  const std::chrono::year_month_day day{std::chrono::year(d.year), std::chrono::month(static_cast<unsigned>(d.month)),
+                                        std::chrono::day(static_cast<unsigned>(d.day))};
+  if (!form || !day.ok()) throw Error(fmt::format("a date is written as 2026-07-31; '{}' is none", jinja::shown(text)));
+  return d;
+}
+
+std::string date_text(const Date& d) { return fmt::format("{:04}-{:02}-{:02}", d.year, d.month, d.day); }
+
+ChatTemplate ChatTemplate::parse(std::string_view source, const Tokenizer& tok, TemplateOptions options) {
+  ChatTemplate t;
+  t.tok_ = &tok;
+  t.template_ = std::make_shared<jinja::Template>(source);
+  t.options_ = std::move(options);
+  t.tells_date_ = source.find("strftime_now") != source.npos;
+  const Message hello{"user", "Hello", {}, {}};
+  if (!has_part_of(t.print({&hello, 1}, true), 1)) throw Error("the chat template prints nothing of what a user says");
+  return t;
+}
+
+Marked ChatTemplate::print(std::span<const Message> messages, bool reply_next) const {
+  jinja::Heap heap;
+  std::vector<jinja::Value> list;
+  for (size_t i = 0; i < messages.size(); ++i) {
+    const Message& m = messages[i];
+    if (m.role != "system" && m.role != "user" && m.role != "assistant")
+      throw Error(fmt::format("the role of a message is \"{}\"; system, user and assistant are known", jinja::shown(m.role)));
+    jinja::Dict* d = heap.dict();
+    d->put(Marked("role"), heap.text(m.role));
+    d->put(Marked("content"), heap.text(Marked(m.content, static_cast<jinja::Origin>(i + 1))));
+    list.emplace_back(d);
+  }
+  const auto name = [&](std::optional<int32_t> id) { return id ? std::string(tok_->name(*id)) : std::string(); };
+  std::vector<std::pair<std::string_view, jinja::Value>> variables = {{"messages", heap.array(std::move(list))},
+                                                                      {"add_generation_prompt", reply_next},
+                                                                      {"bos_token", heap.text(name(tok_->bos()))},
+                                                                      {"tools", jinja::None{}},
+                                                                      {"documents", jinja::None{}}};
+  // The file may know a set of ends, and not which of them the source calls eos_token: then it is undefined.
+  if (tok_->eos() || tok_->ends().empty()) variables.emplace_back("eos_token", heap.text(name(tok_->eos())));
+  for (const auto& [key, value] : options_.variables) variables.emplace_back(key, variable_of(heap, value));
+  const Date& d = options_.date;
+  return template_->render(heap, variables, {d.year, d.month, d.day, 0, 0});
+}
+
+void ChatTemplate::encode(const Marked& text, size_t from, std::span<const Message> messages, Told& told) const {
+  std::vector<TextPart> parts;
+  size_t begin = 0;
+  for (const Marked::Run& run : text.runs()) {
+    const size_t at = std::max(begin, from);
+    if (at < run.end) {
+      const Message* m = run.origin == 0 || run.origin == kVariable ? nullptr : &messages[run.origin - 1];
+      if (m && !m->ids.empty() && run.offset != Marked::kChanged) {
+        add_sampled(*m, run.offset + (at - begin), run.offset + (run.end - begin), parts);
+      } else {
+        parts.push_back({part_of(text.str(), at, run.end), run.origin != 0, {}});
+      }
+    }
+    begin = run.end;
+  }
+  tok_->encode_parts(parts, told.ids, told.sampled);
+}
+
+Told ChatTemplate::tell(std::span<const Message> messages, bool reply_next) const {
+  const Marked text = print(messages, reply_next);
+  Told told;
+  told.text = text.str();
+  encode(text, 0, messages, told);
+  const std::optional<int32_t> bos = tok_->bos();
+  if (!bos) return told;
+  const auto other = std::find_if(told.ids.begin(), told.ids.end(), [&](int32_t id) { return id != *bos; });
+  const auto there = other - told.ids.begin();
+  if (there == 0 && tok_->add_bos()) {
+    told.ids.insert(told.ids.begin(), *bos);
+    told.sampled.insert(told.sampled.begin(), false);
+  } else if (there > 1) {
+    told.ids.erase(told.ids.begin() + 1, other);
+    told.sampled.erase(told.sampled.begin() + 1, told.sampled.begin() + there);
+  }
+  return told;
+}
+
+Told ChatTemplate::follow(const Told& before, const Message& reply, std::span<const Message> messages, bool reply_next) const {
+  const Marked text = print(messages, reply_next);
+  const std::string_view all = text.str();
+  if (!all.starts_with(before.text) || !all.substr(before.text.size()).starts_with(reply.content))
+    return tell(messages, reply_next);
+  Told told = before;
+  told.text = text.str();
+  told.ids.insert(told.ids.end(), reply.ids.begin(), reply.ids.end());
+  told.sampled.resize(told.ids.size(), true);
+  encode(text, before.text.size() + reply.content.size(), messages, told);
+  return told;
+}
+
+void ChatTemplate::check_system(const std::string& text) const {
+  const Message both[] = {{"system", text, {}, {}}, {"user", "Hello", {}, {}}};
+  Marked with;
+  try {
+    with = print(both, true);
+  } catch (const Error& e) { throw Error(fmt::format("the model takes no system message: {}", e.what())); }
+  if (!has_part_of(with, 1) && with == print(std::span(both).subspan(1), true))
+    throw Error("the model takes no system message: its chat template leaves it out");
+}
+
+std::optional<int32_t> ChatTemplate::reply_end() const {
+  const Message both[] = {{"user", "Hello", {}, {}}, reply_message(*tok_, -1, tok_->encode("Hello"))};
+  const Told told = tell(both, false);
+  const auto from = std::find(told.sampled.rbegin(), told.sampled.rend(), true).base() - told.sampled.begin();
+  const auto end = std::find_if(told.ids.begin() + from, told.ids.end(), [&](int32_t id) { return tok_->is_special(id); });
+  return from == 0 || end == told.ids.end() ? std::nullopt : std::optional(*end);
+}
 
 }  // namespace nyb

@@ -42,10 +42,8 @@ void set_pieces(TokParts& parts, Meta& out) {
 
 std::optional<uint32_t> closing(const std::string& jinja, const Tokenizer& tok) {
   try {
-    for (const int32_t id : ChatTemplate::parse(jinja, tok).reply_end()) {
-      if (tok.is_special(id) && !tok.is_end(id)) return static_cast<uint32_t>(id);
-    }
-  } catch (const Error&) { return std::nullopt; }
+    if (const auto id = ChatTemplate::parse(jinja, tok).reply_end(); id && !tok.is_end(*id)) return static_cast<uint32_t>(*id);
+  } catch (const Error&) {}
   return std::nullopt;
 }
 
@@ -115,12 +113,14 @@ void tok_write(TokParts parts, const std::string& where, Meta& out) {
   if (parts.bos) out.set(key::tok_bos, uint64_t{*parts.bos}, true);
   out.set(key::tok_add_bos, uint64_t{parts.bos && parts.add_bos}, true);
   out.set(key::tok_ends, listed(parts.ends), true);
+  if (parts.eos && parts.ends.size() > 1) out.set(key::tok_eos, uint64_t{*parts.eos});
   if (parts.chat_template) out.set(key::chat_template, *parts.chat_template);
   const auto tok = loaded(out, where);
   const auto end = parts.chat_template ? closing(*parts.chat_template, *tok) : std::nullopt;
   if (!end) return;
   parts.ends.insert(*end);
   out.set(key::tok_ends, listed(parts.ends), true);
+  if (parts.eos) out.set(key::tok_eos, uint64_t{*parts.eos});
 }
 
 }  // namespace nyb

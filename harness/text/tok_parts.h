@@ -39,7 +39,7 @@ struct TokParts {
   bool each_unknown = false;
 
   std::set<uint32_t> specials, named, whole, strips_before, strips_after, ends;
-  std::optional<uint32_t> bos;
+  std::optional<uint32_t> bos, eos;
   bool add_bos = false;
   std::optional<std::string> chat_template;
 

@@ -41,6 +41,7 @@ struct Tokenizer::Impl {
   std::optional<int32_t> bos;
   bool add_bos = false;
   std::vector<int32_t> ends;
+  std::optional<int32_t> eos;
   std::string unicode;  // of the conversion
   std::unique_ptr<TextModel> model;
 
@@ -73,6 +74,11 @@ void Tokenizer::Impl::read_ids(const Meta& meta) {
     if (*form != "nfc") key_fails(key::tok_normal, fmt::format("is \"{}\"; nfc is known", *form));
     nfc = true;
   }
+  if (const auto* id = meta.find<uint64_t>(key::tok_eos)) {
+    eos = key_id(key::tok_eos, *id, size);
+  } else if (ends.size() == 1) {
+    eos = ends[0];
+  }
 }
 
 void Tokenizer::Impl::append_plain(std::string_view text, std::vector<int32_t>& out) const {
@@ -94,6 +100,11 @@ class Tokenizer::Frame {
     if (stripping_) text.remove_prefix(white_space_prefix(text));
     stripping_ = stripping_ && text.empty();
     plain_ += text;
+  }
+  void given(std::span<const int32_t> ids) {
+    end();
+    out_.insert(out_.end(), ids.begin(), ids.end());
+    if (!ids.empty()) stripping_ = impl_.strips_after[static_cast<size_t>(ids.back())];
   }
   void end() {
     impl_.append_plain(plain_, out_);
@@ -139,16 +150,29 @@ std::vector<int32_t> Tokenizer::encode(std::string_view text) const {
   return out;
 }
 
-std::vector<int32_t> Tokenizer::encode_with_specials(std::string_view text) const { return encode_framed(text, {}, {}); }
+std::vector<int32_t> Tokenizer::encode_with_specials(std::string_view text) const {
+  std::vector<int32_t> ids;
+  std::vector<bool> given;
+  const TextPart all{text, false, {}};
+  encode_parts({&all, 1}, ids, given);
+  return ids;
+}
 
-std::vector<int32_t> Tokenizer::encode_framed(std::string_view before, std::string_view text, std::string_view after) const {
-  std::vector<int32_t> out;
-  Frame frame(*impl_, out);
-  frame.named(before);
-  frame.plain(text);
-  frame.named(after);
+void Tokenizer::encode_parts(std::span<const TextPart> parts, std::vector<int32_t>& ids, std::vector<bool>& given) const {
+  Frame frame(*impl_, ids);
+  for (const TextPart& part : parts) {
+    if (part.plain)
+      frame.plain(part.text);
+    else
+      frame.named(part.text);
+    if (part.ids.empty()) continue;
+    frame.end();
+    given.resize(ids.size(), false);
+    frame.given(part.ids);
+    given.resize(ids.size(), true);
+  }
   frame.end();
-  return out;
+  given.resize(ids.size(), false);
 }
 
 std::string_view Tokenizer::name(int32_t id) const {
@@ -183,6 +207,7 @@ bool Tokenizer::is_special(int32_t id) const {
 bool Tokenizer::is_end(int32_t id) const { return std::find(impl_->ends.begin(), impl_->ends.end(), id) != impl_->ends.end(); }
 
 std::optional<int32_t> Tokenizer::bos() const { return impl_->bos; }
+std::optional<int32_t> Tokenizer::eos() const { return impl_->eos; }
 bool Tokenizer::add_bos() const { return impl_->add_bos; }
 const std::vector<int32_t>& Tokenizer::ends() const { return impl_->ends; }
 size_t Tokenizer::size() const { return impl_->vocab.tokens.size(); }

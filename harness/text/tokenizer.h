@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,13 @@
 
 namespace nyb {
 class Gguf;
+
+// A part of a text: what a template writes, plain text whatever it looks like, or ids that stand for it already.
+struct TextPart {
+  std::string_view text;
+  bool plain;
+  std::span<const int32_t> ids;
+};
 
 class Tokenizer {
  public:
@@ -26,9 +34,9 @@ class Tokenizer {
   // and take along the white space beside them where tok.strips_before and tok.strips_after say so; the rest as encode.
   std::vector<int32_t> encode_with_specials(std::string_view text) const;
 
-  // A text within its frame: specials of `before` and `after` become their ids; `text` is plain, whatever it looks like.
-  // Plain text that meets at the seams is tokenized as one.
-  std::vector<int32_t> encode_framed(std::string_view before, std::string_view text, std::string_view after) const;
+  // A text of parts, appended to `ids`: specials of those that are not plain become their ids. Plain text that meets is tokenized
+  // as one. `given` grows with `ids` and says which of them were ids before.
+  void encode_parts(std::span<const TextPart> parts, std::vector<int32_t>& ids, std::vector<bool>& given) const;
 
   std::string_view bytes(int32_t id) const;  // of a special: empty; id outside the vocabulary: empty
   // What `id` adds to a text in which it follows the id `before`; -1: it begins the text. bytes(id), but for the blank that
@@ -40,6 +48,7 @@ class Tokenizer {
   bool is_end(int32_t id) const;
   std::optional<int32_t> bos() const;
   bool add_bos() const;
+  std::optional<int32_t> eos() const;  // what the source calls eos_token, where the file says so or has one end
   const std::vector<int32_t>& ends() const;
   size_t size() const;
   // One sentence where this program's Unicode version is not the one that the file was converted with (new letters may then be cut

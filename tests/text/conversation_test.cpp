@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "chat_templates.h"
+#include "support/data.h"
 #include "text_support.h"
 
 namespace nyb {
@@ -178,6 +182,144 @@ TEST(Conversation, UserTextIsNeverSpecial) {
     }
     EXPECT_EQ(specials, (Ids{2043, 2046, 2047, 2044, 2047, 2045})) << t;
     EXPECT_EQ(pocket().decode(ids), t + t);
+  }
+}
+
+// What ids say, specials by their names.
+std::string spelled(const Tokenizer& tok, const Ids& ids) {
+  std::string out;
+  for (const int32_t id : ids) out += tok.name(id);
+  return out;
+}
+
+// Three turns with the template: the ids spell what it prints, and where it prints the turn before as it was, they begin with that
+// turn's ids and its reply's.
+void expect_told(const std::string& name, const std::string& source, const std::string& reply, size_t& went_on) {
+  const Tokenizer& tok = all_families();
+  const ChatTemplate t = ChatTemplate::parse(source, tok, {date_parse("2026-07-04"), {}});
+  Conversation c(tok, &t, 1 << 20);
+  if (name != "turns") c.set_system("Be kind.");
+  std::vector<Message> said;
+  if (name != "turns") said.push_back({"system", "Be kind.", {}, {}});
+  std::string before;
+  Ids begin;
+  for (const char* user : {"one", "<|end|> two ", "three"}) {
+    const Ids ids = c.ask(user).ids;
+    said.push_back({"user", user, {}, {}});
+    const std::string text = t.tell(said, true).text;
+    EXPECT_EQ(spelled(tok, ids), text) << name;
+    if (!before.empty() && text.starts_with(before)) {
+      EXPECT_TRUE(begins_with(ids, begin)) << name;
+      ++went_on;
+    }
+    Ids sampled(reply.begin(), reply.end());  // byte by byte: their text would not be tokenized so
+    begin = ids;
+    begin.insert(begin.end(), sampled.begin(), sampled.end());
+    before = text + reply;
+    said.push_back({"assistant", reply, {}, {}});
+    if (c.turns() == 2) sampled.push_back(*tok.eos());
+    c.reply(sampled);
+    EXPECT_EQ(spelled(tok, c.ids()), t.tell(said, false).text) << name;
+  }
+  // As it was, turn by turn.
+  const Ids three = c.ids();
+  Conversation again = c;
+  EXPECT_TRUE(again.take_back());
+  again.ask("three");
+  again.reply(Ids(reply.begin(), reply.end()));
+  EXPECT_EQ(again.ids(), three) << name;
+}
+
+constexpr const char* kReplies[] = {"Yes.", " \n An answer with blanks ", "<think>\nhm\n</think>\n\nIt is.", "", "<|user|></s>"};
+
+TEST(Conversation, TellsWhatTheTemplatePrints) {
+  for (const auto& [name, source] : own_templates()) {
+    size_t went_on = 0;
+    for (const char* reply : kReplies) expect_told(name, source, reply, went_on);
+    EXPECT_GT(went_on, 0u) << name;
+  }
+}
+
+TEST(Conversation, TellsWhatSharedTemplatesPrint) {
+  NYB_NEED_DATA();
+  for (const auto& [name, source] : shared_templates()) {
+    size_t went_on = 0;
+    for (const char* reply : kReplies) expect_told(name, source, reply, went_on);
+    // GLM and R1 print old replies in another way than they prompt for them, unless the reply is as theirs
+    if (!name.starts_with("GLM") && !name.starts_with("deepseek")) { EXPECT_GT(went_on, 0u) << name; }
+  }
+}
+
+// A template that leaves out what an old reply thought: the rest of that reply is as it was sampled, and what comes before is as it
+// was.
+TEST(Conversation, WhatATemplateLeavesOut) {
+  const Tokenizer& tok = all_families();
+  const auto all = own_templates();
+  const auto thinks = std::find_if(all.begin(), all.end(), [](const auto& t) { return t.first == "thinks"; });
+  ASSERT_NE(thinks, all.end());
+  const ChatTemplate t = ChatTemplate::parse(thinks->second, tok);
+  Conversation c(tok, &t, 1 << 20);
+  const Ids one = c.ask("a").ids;
+  const auto id = [&](const char* name) { return tok.encode_with_specials(name)[0]; };
+  const int32_t user = id("<|user|>"), assistant = id("<|assistant|>"), end = id("<|end|>"), close = id("</think>");
+  EXPECT_EQ(one, (Ids{user, 'a', end, assistant}));
+  c.reply(Ids{id("<think>"), 'h', close, '\n', 'o', '<', '|'});
+  const Ids two = c.ask("b").ids;
+  EXPECT_EQ(two, (Ids{user, 'a', end, assistant, 'o', '<', '|', end, user, 'b', end, assistant}));
+  EXPECT_EQ(common_prefix(one, two), one.size());
+  // cut within an id: the rest of it as text
+  const Message odd = reply_message(pocket(), -1, {'x', 984, 'y'});
+  EXPECT_EQ(odd.content, "xHelloy");
+  const ChatTemplate cut = ChatTemplate::parse("{% for m in messages %}{{ m.content[3:] }}{% endfor %}", pocket());
+  EXPECT_EQ(cut.tell(std::vector{odd}, true).ids, joined({{2043}, pocket().encode("llo"), {'y'}}));
+  const ChatTemplate ends =
+      ChatTemplate::parse("{% for m in messages %}{{ m.content[1:] }}{{ m.content[:3] }}{% endfor %}", pocket());
+  EXPECT_EQ(ends.tell(std::vector{odd}, true).ids, joined({{2043}, {984, 'y', 'x'}, pocket().encode("He")}));
+}
+
+// A template that writes the blank before a reply itself, and takes it from the reply: the text is as it was, and so are the ids.
+TEST(Conversation, WhatATemplateWritesOfAReply) {
+  const Tokenizer& tok = all_families();
+  const auto all = own_templates();
+  const auto inst = std::find_if(all.begin(), all.end(), [](const auto& t) { return t.first == "inst"; });
+  ASSERT_NE(inst, all.end());
+  const ChatTemplate t = ChatTemplate::parse(inst->second, tok);
+  Conversation c(tok, &t, 512);
+  Ids one = c.ask("a").ids;
+  const Ids sampled = {258, 'e', 's'};
+  c.reply(sampled);
+  one.insert(one.end(), sampled.begin(), sampled.end());
+  EXPECT_TRUE(begins_with(c.ids(), one));
+  EXPECT_TRUE(begins_with(c.ask("b").ids, one));
+}
+
+TEST(Conversation, ASystemMessageThatIsRefusedChangesNothing) {
+  const auto all = own_templates();
+  const auto turns = std::find_if(all.begin(), all.end(), [](const auto& t) { return t.first == "turns"; });
+  ASSERT_NE(turns, all.end());
+  const ChatTemplate t = ChatTemplate::parse(turns->second, all_families());
+  Conversation c(all_families(), &t, 512);
+  const Ids one = c.ask("a").ids;
+  c.reply(Ids{'b'});
+  EXPECT_NE(error_of([&] { c.set_system("Be kind."); }).find("takes no system message"), std::string::npos);
+  EXPECT_EQ(c.system(), "");
+  EXPECT_TRUE(begins_with(c.ask("c").ids, one));
+}
+
+// Old turns go one by one also where the template tells them in its own way, down to the number that fits.
+TEST(Conversation, OldestTurnsGoFromEveryTemplate) {
+  for (const auto& [name, source] : own_templates()) {
+    const ChatTemplate t = ChatTemplate::parse(source, all_families());
+    Conversation c(all_families(), &t, 400);
+    for (int i = 0; i < 40; ++i) {
+      const Prompt p = c.ask("message " + std::to_string(i), 40);
+      ASSERT_LE(p.ids.size() + 40, 400u) << name;
+      EXPECT_LT(p.dropped, 4u) << name;
+      c.reply(all_families().encode("The answer."));
+    }
+    EXPECT_GT(c.dropped(), 20u) << name;
+    EXPECT_GE(c.turns(), 3u) << name;
+    EXPECT_EQ(c.turns() + c.dropped(), 40u) << name;
   }
 }
 

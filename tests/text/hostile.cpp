@@ -23,10 +23,10 @@ void expect_fast(const Tokenizer& tok, const std::string& text, size_t most_ids,
   EXPECT_TRUE(tok.decode(ids) == (back ? *back : text)) << what;
 }
 
-void on_small_stack(const std::function<void()>& body) {
+void on_small_stack(const std::function<void()>& body, size_t bytes) {
   pthread_attr_t attr;
   ASSERT_EQ(pthread_attr_init(&attr), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&attr, size_t{256} << 10), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attr, bytes), 0);
   pthread_t thread{};
   const auto run = [](void* f) -> void* {
     (*static_cast<const std::function<void()>*>(f))();

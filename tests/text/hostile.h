@@ -18,7 +18,7 @@ double spent();  // seconds of processor time of this thread
 void expect_fast(const Tokenizer& tok, const std::string& text, size_t most_ids, const char* what,
                  const std::string* back = nullptr);
 
-// Runs `body` on a stack of 256 KiB, a fraction of what texts of a megabyte would take if they were kept there.
-void on_small_stack(const std::function<void()>& body);
+// Runs `body` on a stack of so many bytes; 256 KiB are a fraction of what texts of a megabyte would take if they were kept there.
+void on_small_stack(const std::function<void()>& body, size_t bytes = size_t{256} << 10);
 
 }  // namespace nyb::test

@@ -97,7 +97,7 @@ TEST(Kinds, NfcMakesNoSpecial) {
   const auto tok = imported(t);
   for (const char* typed : {"<\u212a>", "<e\u0301>", "<K>", "<\u00e9>"}) {
     for (const int32_t id : tok->encode(typed)) EXPECT_LT(id, 2043) << typed;
-    for (const int32_t id : tok->encode_framed("<|user|>", typed, "")) EXPECT_LT(id, 2048) << typed;
+    for (const int32_t id : framed(*tok, "<|user|>", typed, "")) EXPECT_LT(id, 2048) << typed;
   }
   EXPECT_EQ(tok->decode(tok->encode("<\u212a>")), "<K>");
   for (const int32_t id : tok->encode_with_specials("<\u212a><e\u0301>")) EXPECT_LT(id, 2043);
@@ -153,8 +153,8 @@ TEST(Kinds, SpecialsThatTakeWhiteSpaceAlong) {
   want.insert(want.end(), hi.begin(), hi.end());
   want.push_back(2048);
   // It reaches over the seams of a frame, and from an empty text on.
-  EXPECT_EQ(tok->encode_framed("<right>\n", " \u3000hi \n", " <left>"), want);
-  EXPECT_EQ(tok->encode_framed("<right>\n", "", " hi<left>"), want);
+  EXPECT_EQ(framed(*tok, "<right>\n", " \u3000hi \n", " <left>"), want);
+  EXPECT_EQ(framed(*tok, "<right>\n", "", " hi<left>"), want);
 }
 
 // SentencePiece's kind: bytes, characters, dense made-up merges over a few of them.

@@ -192,11 +192,11 @@ TEST(Spm, SpecialsOnlyWhereAsked) {
   Ids want = phi3().encode(typed + "x");
   want.insert(want.begin(), 32010);
   want.push_back(32007);
-  EXPECT_EQ(phi3().encode_framed("<|user|>", typed + "x", "<|end|>"), want);
+  EXPECT_EQ(framed(phi3(), "<|user|>", typed + "x", "<|end|>"), want);
   // Plain text that meets at a seam is one, with one blank before it.
-  EXPECT_EQ(phi3().encode_framed("<|user|>Hel", "lo", "<|end|>"), phi3().encode_with_specials("<|user|>Hello<|end|>"));
+  EXPECT_EQ(framed(phi3(), "<|user|>Hel", "lo", "<|end|>"), phi3().encode_with_specials("<|user|>Hello<|end|>"));
   EXPECT_EQ(phi3().decode(phi3().encode_with_specials("<|user|>Hello<s> x")), "Hello x");
-  EXPECT_EQ(phi3().encode_framed("<|user|>", "", "<|end|>"), (Ids{32010, 32007}));
+  EXPECT_EQ(framed(phi3(), "<|user|>", "", "<|end|>"), (Ids{32010, 32007}));
 }
 
 // The blank is left out at the beginning of a text, never within one: a reply goes on where its prompt ends.

@@ -2,8 +2,8 @@
 
 #include <fstream>
 
+#include "node.h"
 #include "support/data.h"
-#include "support/npm.h"
 #include "text/byte_map.h"
 
 namespace nyb::test {
@@ -77,32 +77,21 @@ std::string base64(std::string_view s) {
   return out;
 }
 
-std::string quoted(const fs::path& p) {
-  std::string out = "'";
-  for (const char c : p.string()) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 }  // namespace
 
+Ids framed(const Tokenizer& tok, std::string_view before, std::string_view text, std::string_view after) {
+  Ids ids;
+  std::vector<bool> given;
+  tok.encode_parts(std::array{TextPart{before, false, {}}, TextPart{text, true, {}}, TextPart{after, false, {}}}, ids, given);
+  return ids;
+}
+
 std::vector<Ids> hf_ids(const fs::path& tokenizer_json, const std::vector<std::string>& texts, bool specials) {
-  if (!fs::exists(npm_file("@huggingface/tokenizers/package.json"))) return {};
-  const fs::path in = tmp_dir() / "hf.in", out = tmp_dir() / "hf.out";
-  {
-    std::ofstream lines(in, std::ios::binary);
-    for (const std::string& t : texts) lines << json{{"text", base64(t)}, {"specials", specials}}.dump() << '\n';
-  }
-  const std::string command = "node " + quoted(source_dir() / "tests/text/hf_tokenize.mjs") + " " + quoted(npm_dir()) + " " +
-                              quoted(tokenizer_json) + " <" + quoted(in) + " >" + quoted(out);
-  if (std::system(command.c_str()) != 0) {  // NOLINT(bugprone-command-processor)
-    ADD_FAILURE() << "node did not run: " << npm_remedy();
-    return {};
-  }
+  std::vector<std::string> lines;
+  for (const std::string& t : texts) lines.push_back(json{{"text", base64(t)}, {"specials", specials}}.dump());
   std::vector<Ids> ids;
-  std::ifstream lines(out);
-  for (std::string line; std::getline(lines, line);) ids.push_back(json::parse(line).get<Ids>());
-  EXPECT_EQ(ids.size(), texts.size()) << "node did not answer every line";
-  if (ids.size() != texts.size()) ids.clear();
+  for (const json& answer : node_answers("@huggingface/tokenizers", "hf_tokenize.mjs", {tokenizer_json}, lines))
+    ids.push_back(answer.get<Ids>());
   return ids;
 }
 

@@ -31,6 +31,9 @@ std::filesystem::path folder_with(const nlohmann::json& tokenizer, const nlohman
 // A tokenizer.json with the 256 bytes, then one token for each merge (parts by id). Ids from 256 on; the pattern is Llama 3's.
 nlohmann::json made_up_bpe(const std::vector<std::array<uint32_t, 2>>& merges);
 
+// A plain text between two of a template.
+Ids framed(const Tokenizer& tok, std::string_view before, std::string_view text, std::string_view after);
+
 // The ids of `texts` by @huggingface/tokenizers. Fails the test with what to run, and returns nothing, where it cannot.
 std::vector<Ids> hf_ids(const std::filesystem::path& tokenizer_json, const std::vector<std::string>& texts, bool specials = false);
 

@@ -75,16 +75,16 @@ TEST(Tokenizer, SpecialsOnlyWhereAsked) {
   const std::string text = "<|user|>hi<|end|><|assistant|><|bos|>";
   for (const int32_t id : t.encode(text)) EXPECT_FALSE(t.is_special(id)) << id;
   EXPECT_EQ(t.encode_with_specials("<|user|>hi<|end|>"), (Ids{2044, 338, 2047}));
-  EXPECT_EQ(t.encode_framed("<|user|>", "<|end|>", "<|end|>").front(), 2044);
-  const Ids framed = t.encode_framed("<|user|>", "<|end|>hi", "<|end|>");
+  EXPECT_EQ(framed(t, "<|user|>", "<|end|>", "<|end|>").front(), 2044);
+  const Ids within = framed(t, "<|user|>", "<|end|>hi", "<|end|>");
   Ids want = t.encode("<|end|>hi");
   want.insert(want.begin(), 2044);
   want.push_back(2047);
-  EXPECT_EQ(framed, want);
+  EXPECT_EQ(within, want);
   // Text that meets at the seam is one: here "Hel" and "lo" make one token.
-  EXPECT_EQ(t.encode_framed("<|user|>Hel", "lo", "<|end|>"), (Ids{2044, 984, 2047}));
+  EXPECT_EQ(framed(t, "<|user|>Hel", "lo", "<|end|>"), (Ids{2044, 984, 2047}));
   // A special is not made across a seam.
-  for (const int32_t id : t.encode_framed("<|e", "nd|>", "")) EXPECT_FALSE(t.is_special(id)) << id;
+  for (const int32_t id : framed(t, "<|e", "nd|>", "")) EXPECT_FALSE(t.is_special(id)) << id;
 }
 
 TEST(Tokenizer, TheLongestSpecialWins) {
