@@ -34,7 +34,8 @@ void refuse_reply_options(const CLI::App& app, const ChatOptions& o) {
   std::vector<std::string> names = {"--system", "--raw", "--save", "--logprobs"};
   if (!o.load.empty()) names.emplace_back("--load");
   for (const Setting& s : setting_list()) names.push_back("--" + s.name);
-  if (!o.replay.empty()) names.insert(names.end(), {"--kv", "--ctx", "--fingerprint"});  // the record has them
+  if (!o.replay.empty())
+    names.insert(names.end(), {"--kv", "--ctx", "--fingerprint", "--date", "--template-var"});  // the record has them
   for (const std::string& name : names)
     if (app.count(name))
       throw UsageError(fmt::format("{} is for replies, and {} {}; leave it out", name, task,
@@ -64,6 +65,24 @@ void conversation_options(CLI::App& app, ChatOptions& o) {
       ->type_name("map|huge|FILE")
       ->group(kGroup);
   file("--replay", "--replay", o.replay, "Compute a saved conversation again, and say whether it is the same to the last bit");
+}
+
+void set_variable(const std::string& s, TemplateOptions& o) {
+  const size_t equals = s.find('=');
+  if (equals == 0 || equals == std::string::npos)
+    throw Error(fmt::format("--template-var takes NAME=VALUE, such as enable_thinking=false, not '{}'", human_words(s)));
+  o.variables.emplace_back(s.substr(0, equals), s.substr(equals + 1));
+}
+
+void template_options(CLI::App& app, ChatOptions& o) {
+  opt_each(
+      app, "--template-var", [&o](const std::string& s) { set_variable(s, o.tmpl); },
+      "Tell the chat template more, such as enable_thinking=false: JSON, or a text (may be given several times)")
+      ->type_name("NAME=VALUE");
+  opt_text(
+      app, "--date", [&o](const std::string& s) { o.tmpl.date = date_parse(s); },
+      "The day that the chat template tells the model, where it tells one (default: today)")
+      ->type_name("YYYY-MM-DD");
 }
 
 void engine_options(CLI::App& app, ChatOptions& o) {
@@ -151,6 +170,7 @@ void chat_options(CLI::App& app, ChatOptions& o) {
       ->type_name("1,2,3");
   opt_text(app, "--system", to(o.system), "System message")->type_name("TEXT");
   app.add_flag("--raw", o.raw, "Continue the text as it is: no template");
+  template_options(app, o);
   opt_text(
       app, "--eval", [&o](const std::string& s) { name_file("--eval", s, o.eval); },
       "Mean loss and perplexity over a text, over token ids (.npy), or over the replies of conversations (.jsonl)")

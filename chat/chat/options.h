@@ -7,6 +7,7 @@
 #include "chat/settings.h"
 #include "common/cli.h"
 #include "engine/engine.h"
+#include "text/template.h"
 
 namespace nyb {
 
@@ -16,6 +17,7 @@ struct ChatOptions {
   std::optional<std::vector<int32_t>> ids;   // --ids
   std::string system, logits, eval, kernel;
   std::string save, load, replay;  // conversations kept in files
+  TemplateOptions tmpl{today(), {}};
   Settings set;
   uint32_t ctx = 0, chunk = 32, threads = 0;
   uint32_t logprobs = 0;  // the likeliest tokens of each position, in the JSON

@@ -11,6 +11,7 @@
 #include "common/input.h"
 #include "model/json.h"
 #include "model/out_file.h"
+#include "text/template.h"
 
 namespace nyb {
 namespace {
@@ -52,6 +53,12 @@ std::string record_text(const Record& r) {
   member("kv", kv_name(r.kv));
   member("ctx", r.ctx);
   member("raw", r.raw);
+  if (!r.date.empty()) member("date", bytes_json(r.date));
+  if (!r.variables.empty()) {
+    json all = json::array();
+    for (const auto& [name, value] : r.variables) all.push_back({bytes_json(name), bytes_json(value)});
+    member("template", all);
+  }
   member("kernel", r.kernel);
   member("threads", r.threads);
   s += " \"events\": [";
@@ -78,6 +85,21 @@ Record record_read(const std::string& path) {
   r.ctx = static_cast<uint32_t>(record_whole(o.get("ctx"), UINT32_MAX));
   if (r.ctx == 0) o.get("ctx").fail("is 0");
   r.raw = o.get("raw").boolean();
+  if (const auto date = o.find("date")) {
+    r.date = record_text_of(*date);
+    try {
+      (void)date_parse(r.date);
+    } catch (const Error& e) { throw Error(fmt::format("{}: {}", where, e.what())); }
+  }
+  if (const auto all = o.find("template")) {
+    all->need_array();
+    for (size_t i = 0; i < all->size(); ++i) {
+      const JsonView pair = all->at(i);
+      pair.need_array();
+      if (pair.size() != 2) pair.fail("is no name with a value");
+      r.variables.emplace_back(record_text_of(pair.at(0)), record_text_of(pair.at(1)));
+    }
+  }
   r.kernel = record_text_of(o.get("kernel"));
   r.threads = static_cast<uint32_t>(record_whole(o.get("threads"), UINT32_MAX));
   const JsonView events = o.get("events");

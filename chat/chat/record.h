@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 #include "chat/reply.h"
 #include "chat/settings.h"
@@ -42,7 +43,9 @@ struct Record {
   KvType kv = KvType::f32;
   uint32_t ctx = 0;
   bool raw = false;
-  std::string kernel;  // kernel and threads are told, not compared: they decide no bit
+  std::string date;                                            // where the chat template tells one; else empty
+  std::vector<std::pair<std::string, std::string>> variables;  // of the chat template
+  std::string kernel;                                          // kernel and threads are told, not compared: they decide no bit
   uint32_t threads = 0;
   std::vector<Event> events;
   bool changed = false;  // when read: some byte is not as it was written

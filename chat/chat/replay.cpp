@@ -71,6 +71,8 @@ void replay_options(const Record& rec, ChatOptions& o) {
   o.kv = rec.kv;
   o.ctx = rec.ctx;
   o.raw = rec.raw;
+  if (!rec.date.empty()) o.tmpl.date = date_parse(rec.date);
+  o.tmpl.variables = rec.variables;
 }
 
 int replay_run(Runtime& r, ChatOptions& o, const Record& rec) {

@@ -69,6 +69,8 @@ std::string Session::difference(const Record& rec) const {
                        hex16(rec.checksum), hex16(record_.checksum));
   if (rec.kv != record_.kv)
     return fmt::format("it was saved with a cache of {}; this one is {}", kv_name(rec.kv), kv_name(record_.kv));
+  if (rec.date != record_.date) return fmt::format("it was saved with the date {}", rec.date.empty() ? "left out" : rec.date);
+  if (rec.variables != record_.variables) return "it was saved with other variables of the chat template";
   if (rec.raw != record_.raw) return fmt::format("it was saved {} --raw", rec.raw ? "with" : "without");
   if (rec.changed) return "the file was changed after it was saved";
   return "";

@@ -68,7 +68,7 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   const std::string* jinja = r.model->meta.find<std::string>(key::chat_template);
   if (r.tok && jinja && !o.raw) {
     try {
-      r.tmpl = ChatTemplate::parse(*jinja, *r.tok);
+      r.tmpl = ChatTemplate::parse(*jinja, *r.tok, o.tmpl);
     } catch (const Error& e) { r.tmpl_fault = human_words(e.what()); }  // the model can do all else
   }
   r.load.text = watch.lap();

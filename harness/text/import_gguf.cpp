@@ -176,9 +176,7 @@ class GgufImport {
     for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
       if (const auto id = id_of(key)) parts_.ends.insert(*id);
     }
-    if (const auto id = id_of("tokenizer.ggml.eos_token_id")) {
-      parts_.eos = id;
-    }
+    parts_.eos = id_of("tokenizer.ggml.eos_token_id");
     const auto ends = [](std::string_view name) {
       return std::find(kTurnEnds.begin(), kTurnEnds.end(), name) != kTurnEnds.end() ||
              std::find(kTextEnds.begin(), kTextEnds.end(), name) != kTextEnds.end();

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include "model/model.h"
 #include "programs.h"
 #include "support/data.h"
@@ -12,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kOdd = "{% macro tool(x) %}{{ x }}{% endmacro %}";
-constexpr const char* kFault = "the chat template has \"";
+constexpr std::string_view kOdd = "{% include 'other' %}";
+constexpr const char* kFault = "the chat template, line 1: {% include %} is not understood";
 
 std::string odd_model() {
   return pocket_with("odd-template.mnm", [](std::string_view k, MetaValue& v) {
@@ -69,6 +70,61 @@ TEST(OddTemplate, QuantizeKeepsItAndSaysSo) {
   EXPECT_EQ(eng_load(out.string())->meta.get<std::string>(key::chat_template), kOdd);
   const Ran good = run({program("quantize"), "--quiet", pocket_dir().string(), (tmp_dir() / "good.mnm").string()});
   EXPECT_EQ(good.err, "");
+}
+
+// A template that tells a date and a mood, and takes no system message.
+constexpr std::string_view kTold =
+    "{{ bos_token }}<|system|>{{ strftime_now('%Y-%m-%d') ~ (mood if mood is defined else '') }}<|end|>"
+    "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('no system message, please') }}{% endif %}"
+    "<|{{ m.role }}|>{{ m.content | trim }}<|end|>\n{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+
+std::string told_model() {
+  return pocket_with("told.mnm", [](std::string_view k, MetaValue& v) {
+    if (k == key::chat_template) v = std::string(kTold);
+    return true;
+  });
+}
+
+std::string fingerprint(const Args& more) {
+  Args a{told_model(), "-p", "Once upon a", "--max", "2", "--temp", "0", "--json"};
+  a.insert(a.end(), more.begin(), more.end());
+  const Ran r = chat(a);
+  EXPECT_EQ(r.code, 0) << r.err;
+  return r.code ? r.err : nlohmann::json::parse(r.out)["fingerprint"].get<std::string>();
+}
+
+TEST(Template, OptionsAreTold) {
+  const std::string day = fingerprint({"--date", "2026-07-04"});
+  EXPECT_EQ(fingerprint({"--date", "2026-07-04"}), day);
+  EXPECT_NE(fingerprint({"--date", "2026-07-05"}), day);
+  EXPECT_NE(fingerprint({"--date", "2026-07-04", "--template-var", "mood=glad"}), day);
+  EXPECT_EQ(fingerprint({"--date", "2026-07-04", "--template-var", "mood=\"\"", "--template-var", "other=[1]"}), day);
+  for (const Args& wrong : {Args{"--date", "tomorrow"}, Args{"--template-var", "mood"}, Args{"--template-var", "=x"}}) {
+    const Ran r = chat(wrong);
+    EXPECT_EQ(r.code, 2) << r.err;
+    EXPECT_NE(r.err.find(wrong[0] == "--date" ? "2026-07-31" : "NAME=VALUE"), std::string::npos) << r.err;
+  }
+}
+
+TEST(Template, RecordsKeepWhatWasTold) {
+  const std::string file = (tmp_dir() / "told.json").string();
+  const Args told{told_model(), "--date", "2026-07-04", "--template-var", "mood=glad", "--max", "6", "--seed", "1", "--save", file};
+  ASSERT_EQ(chat(told, {.in = "Once upon a\nAnd then?\n"}).code, 0);
+  EXPECT_NE(read_file(file).find("\"date\": \"2026-07-04\""), std::string::npos);
+  const Ran again = chat({told_model(), "--replay", file});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_NE(again.out.find("identical: 2 replies"), std::string::npos) << again.out << again.err;
+  const Ran later = chat({told_model(), "--load", file, "--date", "2026-07-05", "-p", "And?", "--max", "2"});
+  EXPECT_EQ(later.code, 0) << later.err;
+  EXPECT_NE(later.err.find("saved with the date 2026-07-04"), std::string::npos) << later.err;
+}
+
+TEST(Template, ASystemMessageThatItRefuses) {
+  const Ran r = chat({told_model(), "--quiet", "-p", "x", "--system", "y"});
+  EXPECT_EQ(r.code, 1);
+  EXPECT_EQ(count_of(r.err, "\n"), 1u) << r.err;
+  EXPECT_NE(r.err.find("takes no system message"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("no system message, please"), std::string::npos) << r.err;
 }
 
 }  // namespace
