@@ -1,12 +1,9 @@
-// benches.h - what Google Benchmark runs.
+// benches.h - what Google Benchmark runs besides the kernels (kernel_bench.h).
 #pragma once
-#include "kern/cpu.h"
 
 namespace nyb {
 
-// Each registers its benchmarks: the kernels' for every path that `cpu` can run and that has a body of its own.
-void register_gemv(const CpuFeatures& cpu);
-void register_vec(const CpuFeatures& cpu);
+// What it costs to hand work to the threads.
 void register_fork_join();
 
 }  // namespace nyb

@@ -2,13 +2,13 @@
 #include "program.h"
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
-#include "benches.h"
+#include "breakdown_report.h"
 #include "common/app.h"
 #include "common/options.h"
+#include "kernel_task.h"
 #include "list.h"
 #include "model/shapes.h"
 #include "ratio.h"
-#include "registered.h"
 #include "sweep.h"
 #include "sweep_report.h"
 #include "tasks.h"
@@ -16,28 +16,6 @@
 
 namespace nyb {
 namespace {
-
-// `words`: what the program's own options left over.
-int run_benchmarks(const CpuFeatures& cpu, const std::optional<Path>& path, const std::vector<std::string>& words) {
-  std::vector<std::string> args = {program_name()};
-  if (path == Path::ref)
-    throw Error("the path ref has no benchmarks of its own, being the measure of the others; give another, or --ratio");
-  if (path) {
-    check_runs(cpu, *path);
-    args.push_back(fmt::format("--benchmark_filter=/{}/", path_name(*path)));
-  }
-  for (const std::string& w : words) {
-    if (!w.starts_with("--benchmark_") && !w.starts_with("--v="))
-      throw UsageError(fmt::format("there is no option '{}' (see {} --help)", w, program_name()));
-    args.push_back(w);
-  }
-  register_gemv(cpu);
-  register_vec(cpu);
-  register_fork_join();
-  registered_options(std::move(args));
-  run_registered(cpu);
-  return 0;
-}
 
 TType type_of(const std::string& name) {
   std::string names;
@@ -122,6 +100,17 @@ std::string command_line(int argc, char** argv) {
   return all;
 }
 
+void run_breakdown_task(const CLI::App& app, const CpuFeatures& cpu, SweepOptions& o, ReportFormat format,
+                        const std::string& command) {
+  if (format != ReportFormat::md && format != ReportFormat::json) throw UsageError("--breakdown writes md or json, no other -o");
+  for (const std::string& name : sweep_task_names())
+    if (app.count(name)) throw UsageError(fmt::format("{} is for the sweep; leave it out of --breakdown", name));
+  if (app.count("--prompt") == 0) o.prompt.clear();
+  if (app.count("--prompt") && app.count("--gen") == 0) o.gen.clear();
+  if (o.shapes.empty() && o.models.empty()) o.shapes = {"126m"};
+  out_write(breakdown_text(run_breakdown(cpu, o), machine_here(command), format));
+}
+
 }  // namespace
 
 int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
@@ -129,7 +118,7 @@ int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
       "Measures how fast models run here, and how close that is to what memory gives. With no task it is the sweep of the shape "
       "126m.",
       "perf");
-  bool ratio = false, kernels = false;
+  bool ratio = false, kernels = false, breakdown = false;
   RatioOptions r;
   SweepOptions o;
   SweepTask task;
@@ -145,6 +134,9 @@ int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
       ->type_name(alternatives(path_names()));
   sweep_options(app, o, format);
   sweep_task_options(app, task);
+  app.add_flag("--breakdown", breakdown,
+               "Where a token's time goes, and what of the products is arithmetic; of a prompt with -p alone")
+      ->group("Whole models");
   app.add_flag("--kernels", kernels,
                "The kernels alone; options that begin with --benchmark_ are Google Benchmark's and mean this as well")
       ->group("Kernels");
@@ -164,26 +156,39 @@ int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
       ->group("Kernels");
   return app_run(app, argc, argv, [&] {
     const std::vector<std::string> rest = app.remaining();
+    if (breakdown + ratio + kernels > 1) throw UsageError("--breakdown, --kernels and --ratio are tasks of their own; give one");
+    if (breakdown && !rest.empty())
+      throw UsageError(fmt::format("there is no option '{}' beside --breakdown (see {} --help)", rest[0], program_name()));
     if (ratio || kernels || !rest.empty()) {
       std::vector<std::string> whole = sweep_task_names();
-      for (const char* name : {"--shape", "--model", "--type", "--load", "--gen", "--prompt", "--depth", "--repetitions", "--chunk",
-                               "--kv", "--output"})
+      for (const char* name :
+           {"--shape", "--model", "--type", "--load", "--gen", "--prompt", "--depth", "--repetitions", "--chunk", "--kv"})
         whole.emplace_back(name);
+      if (!ratio) whole.emplace_back("--threads");
       for (const std::string& name : whole)
         if (app.count(name)) throw UsageError(fmt::format("{} is for whole models; leave it out of --kernels and --ratio", name));
-      if (o.paths.size() > 1) throw UsageError("--kernels and --ratio take one path of --kernel, or all");
+      if (ratio && o.paths.size() > 1) throw UsageError("--ratio takes one path of --kernel, or all");
+      if (ratio && app.count("--output")) throw UsageError("--ratio has no --output: it writes its one table");
+      if (!ratio && format != ReportFormat::md && format != ReportFormat::json)
+        throw UsageError("--kernels writes md or json; Google Benchmark's --benchmark_format has csv");
     }
-    const std::optional<Path> path = o.paths.empty() ? std::nullopt : std::optional<Path>(o.paths[0]);
     if (ratio) {
       if (!rest.empty())
         throw UsageError(fmt::format("there is no option '{}' beside --ratio (see {} --help)", rest[0], program_name()));
       if (o.threads.size() > 1) throw UsageError("--ratio takes one number of threads");
       if (!o.threads.empty()) r.threads = o.threads[0];
-      r.path = path;
+      if (!o.paths.empty()) r.path = o.paths[0];
       run_ratio(cpu, r);
       return 0;
     }
-    if (kernels || !rest.empty()) return run_benchmarks(cpu, path, rest);
+    if (kernels || !rest.empty()) {
+      run_kernel_task(cpu, o.paths, rest, format, command_line(argc, argv));
+      return 0;
+    }
+    if (breakdown) {
+      run_breakdown_task(app, cpu, o, format, command_line(argc, argv));
+      return 0;
+    }
     run_sweep_task(app, cpu, o, task, format, command_line(argc, argv));
     return 0;
   });

@@ -9,7 +9,7 @@
 #include "engine/pool.h"
 #include "kern/cpu.h"
 #include "kern/error.h"
-#include "own_body.h"
+#include "paths.h"
 #include "probe/probe.h"
 
 namespace nyb {
@@ -133,25 +133,15 @@ Result measure(Bench& bench, const KernTable& k, const std::vector<ReadLoop>& lo
 
 }  // namespace
 
-void check_runs(const CpuFeatures& cpu, Path p) {
-  if (const std::string missing = cpu_missing(cpu, p); !missing.empty())
-    throw Error(fmt::format("this CPU cannot run the path {}: it lacks {}", path_name(p), missing));
-}
-
 void run_ratio(const CpuFeatures& cpu, const RatioOptions& options) {
   const std::vector<ReadLoop> loops = read_loops(cpu);
   if (loops.empty())
     throw Error(
         fmt::format("this CPU lacks {}, so there is neither a kernel to measure nor a read loop", cpu_missing(cpu, Path::avx2)));
-  std::vector<Path> paths;
-  for (const Path p : kAllPaths) {
-    if (options.path ? p != *options.path : p == Path::ref) continue;
-    if (options.path) check_runs(cpu, p);
-    if (const std::string missing = cpu_missing(cpu, p); missing.empty())
-      paths.push_back(p);
-    else
-      out_write(fmt::format("{}: not on this CPU, which lacks {}\n", path_name(p), missing));
-  }
+  std::vector<std::string> missing;
+  const std::vector<Path> paths =
+      measured_paths(cpu, options.path ? std::vector<Path>{*options.path} : std::vector<Path>{}, missing);
+  for (const std::string& line : missing) out_write(line + "\n");
   const Memory memory(options.mib << 20, options.pages);
   Vectors vectors(kCols, kSliceBytes / panel_bytes(TType::q4, kCols) * kPanelRows);
   Pool pool(options.threads);

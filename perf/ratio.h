@@ -16,9 +16,6 @@ struct RatioOptions {
   std::optional<Path> path;                    // else every path of this CPU but ref
 };
 
-// Throws Error for a path that `cpu` cannot run, naming what it lacks.
-void check_runs(const CpuFeatures& cpu, Path p);
-
 // Prints a line for each path (with a product of its own) and type: GB/s of the fastest read loop and of gemv, and the median of
 // the rounds' ratios. Reads and products take turns over slices of the same memory. Throws Error where a path's products differ
 // from the reference's, or a read loop left something out.

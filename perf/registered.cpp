@@ -74,7 +74,7 @@ void check_file(const std::string& name) {
   throw Error(fmt::format("cannot write '{}': {}", name, std::strerror(errno)));
 }
 
-void check_filter(const CpuFeatures& cpu) {
+void check_filter(const CpuFeatures& cpu, bool kernels) {
   std::ostringstream list, faults;
   Nothing nothing(false);
   nothing.SetOutputStream(&list);
@@ -83,7 +83,7 @@ void check_filter(const CpuFeatures& cpu) {
   const std::string filter = benchmark::GetBenchmarkFilter();
   if (faults.str().starts_with("Could not compile"))
     throw Error(fmt::format("'{}' is no regular expression; --benchmark_filter takes one, such as gemv.*cold", filter));
-  if (const std::string missing = cpu_missing(cpu, Path::avx2); !missing.empty())
+  if (const std::string missing = cpu_missing(cpu, Path::avx2); !kernels && !missing.empty())
     throw Error(fmt::format("this CPU lacks {}, so there is no kernel to measure", missing));
   throw Error(fmt::format("no benchmark has '{}' in its name; --benchmark_list_tests lists them", filter));
 }
@@ -115,12 +115,12 @@ void registered_options(std::vector<std::string> given) {
   if (const std::string fault = faults.text(); !fault.empty()) throw UsageError(fault);
 }
 
-void run_registered(const CpuFeatures& cpu) {
-  check_filter(cpu);
-  if (const std::string missing = cpu_missing(cpu, Path::avx2); !missing.empty())
+void run_registered(const CpuFeatures& cpu, bool kernels, benchmark::BenchmarkReporter* display) {
+  check_filter(cpu, kernels);
+  if (const std::string missing = cpu_missing(cpu, Path::avx2); !kernels && !missing.empty())
     say(fmt::format("this CPU lacks {}, so no kernel is measured, only fork and join", missing));
   const Out out;
-  benchmark::RunSpecifiedBenchmarks();
+  benchmark::RunSpecifiedBenchmarks(display);
   benchmark::Shutdown();
 }
 

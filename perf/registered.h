@@ -1,5 +1,6 @@
 // registered.h - the benchmarks that Google Benchmark runs, with the manners of the other programs.
 #pragma once
+#include <benchmark/benchmark.h>
 #include <string>
 #include <vector>
 #include "kern/cpu.h"
@@ -11,10 +12,11 @@ namespace nyb {
 // that cannot be written.
 void registered_options(std::vector<std::string> given);
 
-// Runs (or lists) what the filter among those options lets through. Says on stderr where `cpu` leaves no kernels to measure, so
-// that what is left is not taken for all. Throws Error for a filter that is no regular expression or lets nothing through, and
-// where standard output cannot be written; ends the program quietly where nobody reads it any more.
-void run_registered(const CpuFeatures& cpu);
+// Runs (or lists) what the filter among those options lets through. `kernels`: some are registered; else it says on stderr what
+// `cpu` lacks, so that what is left is not taken for all. Throws Error for a filter that is no regular expression or lets nothing
+// through, and where standard output cannot be written; ends the program quietly where nobody reads it any more. `display` tells
+// what was measured; nullptr: as Google Benchmark's own options say.
+void run_registered(const CpuFeatures& cpu, bool kernels, benchmark::BenchmarkReporter* display = nullptr);
 
 // Runs all that is registered, its repetitions in an order drawn at random, and tells nothing: the benchmarks keep their results.
 void run_interleaved();

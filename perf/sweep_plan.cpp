@@ -10,21 +10,14 @@
 #include "engine/self_check.h"
 #include "engine/threads.h"
 #include "model/shapes.h"
+#include "paths.h"
 
 namespace nyb {
 namespace {
 
-constexpr uint32_t kWarmUp = 4;        // steps before the clock starts
 constexpr unsigned kProbeRounds = 3;   // to find the fastest loop
 constexpr uint32_t kMostChecked = 12;  // positions whose logits are compared between the paths
 constexpr double kMostHuge = 0.9;      // of memory in huge pages; less is said
-
-// Ids that no tokenizer has to know: any of the vocabulary.
-std::vector<int32_t> some_ids(size_t n, uint32_t vocab) {
-  std::vector<int32_t> ids(n);
-  for (size_t i = 0; i < n; ++i) ids[i] = static_cast<int32_t>((i * 7919 + 13) % vocab);
-  return ids;
-}
 
 std::vector<float> checked_logits(const Model& m, const KernTable& kern) {
   Pool pool(1);
@@ -52,23 +45,6 @@ void check_equal(const SweepModel& m, const std::vector<Path>& paths, const Tabl
       throw Error(fmt::format("the logits of {} on the path {} are not those on {}: it is not worth timing", m.label, path_name(p),
                               path_name(paths.front())));
   }
-}
-
-std::vector<Path> paths_of(const CpuFeatures& cpu, const SweepOptions& o, std::vector<std::string>& missing) {
-  std::vector<Path> paths;
-  for (const Path p : kAllPaths) {
-    const bool asked = std::find(o.paths.begin(), o.paths.end(), p) != o.paths.end();
-    if (o.paths.empty() ? p == Path::ref : !asked) continue;
-    const std::string lacks = cpu_missing(cpu, p);
-    if (lacks.empty())
-      paths.push_back(p);
-    else if (asked)
-      throw Error(fmt::format("this CPU cannot run the path {}: it lacks {}", path_name(p), lacks));
-    else
-      missing.push_back(fmt::format("{}: not on this CPU, which lacks {}", path_name(p), lacks));
-  }
-  if (paths.empty()) throw Error("this CPU has none of the kernel paths; --kernel ref times the scalar code");
-  return paths;
 }
 
 std::vector<uint32_t> threads_of(const SweepOptions& o) {
@@ -129,9 +105,16 @@ void check_huge(const std::string& what, std::span<const std::byte> memory, std:
 
 }  // namespace
 
+std::vector<int32_t> some_ids(size_t n, uint32_t vocab) {
+  std::vector<int32_t> ids(n);
+  for (size_t i = 0; i < n; ++i) ids[i] = static_cast<int32_t>((i * 7919 + 13) % vocab);
+  return ids;
+}
+
 SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table) {
   SweepPlan plan;
-  const std::vector<Path> paths = paths_of(cpu, o, plan.missing);
+  const std::vector<Path> paths = measured_paths(cpu, o.paths, plan.missing);
+  if (paths.empty()) throw Error("this CPU has none of the kernel paths; --kernel ref times the scalar code");
   plan.threads = threads_of(o);
   for (const LoadMode load : o.loads) {
     for (const std::string& path : o.models) plan.models.push_back(file_model(path, load));

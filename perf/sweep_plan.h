@@ -28,6 +28,11 @@ struct SweepPlan {
 // logits. Throws as run_sweep does.
 SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table = kern_table);
 
+inline constexpr uint32_t kWarmUp = 4;  // steps before a sample's clock starts; the context has room for them
+
+// Ids that no tokenizer has to know: any of the vocabulary.
+std::vector<int32_t> some_ids(size_t n, uint32_t vocab);
+
 // One sample of the row in tokens a second, with an engine of its own, warmed up first.
 double sweep_sample(const SweepCell& cell);
 

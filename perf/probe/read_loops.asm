@@ -3,19 +3,56 @@
 ;   multiple of 512 (what is beyond the last whole 512 is not read); any alignment. N results are in flight.
 ;   read_N_ahead: the same with the prefetches of the products (stream.inc), so that nothing they gain is theirs alone.
 ;
-; registers: m0..m(N-1) the words so far
+;   loads_N: the loads of a product in panels that are one stream (int8, int4 ...), N bytes of it at a time, and of
+;   nothing else: w[bytes] with the products' prefetches, and for each N bytes ten or twenty broadcasts of x (32 bytes of it, again and
+;   again: it lies in the first cache). Returns as read_N does; bytes is a multiple of 32.
+;   loads_f32: those of gemv_f32, four panels of cols columns at once, and x[cols].
+;
+; registers: m0..m(N-1) the words so far; m15 x, which nothing is done with
 %include "abi.inc"
 %include "isa.inc"
 %include "stream.inc"
 
-%macro READ_LOOP 2-3
-path_begin %1
-kern read_%2%3, 2, 0, %2, p, bytes
+; m0..m(%1-1) = 0
+%macro CLEAR 1
   %assign i 0
-  %rep %2
+  %rep %1
     vpxor x%[i], x%[i], x%[i]
     %assign i i + 1
   %endrep
+%endmacro
+
+; [in, out] %1 ^= %2, a register or memory
+%macro LOAD 2
+  %if ISA_512
+    vpxord %1, %1, %2
+  %else
+    vpxor %1, %1, %2
+  %endif
+%endmacro
+
+; rax = the words of m0..m(%1-1) folded into one
+%macro FOLD 1
+  %assign i 1
+  %rep %1 - 1
+    LOAD m0, m%[i]
+    %assign i i + 1
+  %endrep
+  %if ISA_512
+    vextracti64x4 y1, m0, 1
+    vpxor y0, y0, y1
+  %endif
+  vextracti128 x1, y0, 1                    ; the halves, and their two words
+  vpxor x0, x0, x1
+  vpshufd x1, x0, 0b01_00_11_10
+  vpxor x0, x0, x1
+  vmovq rax, x0
+%endmacro
+
+%macro READ_LOOP 2-3
+path_begin %1
+kern read_%2%3, 2, 0, %2, p, bytes
+  CLEAR %2
   and bytes, -512
   jz .fold
   add bytes, p
@@ -23,11 +60,7 @@ kern read_%2%3, 2, 0, %2, p, bytes
   %assign i 0
   %rep 512 / VBYTES
     %assign a i % %2
-    %if ISA_512
-      vpxord m%[a], m%[a], [p + VBYTES * i]
-    %else
-      vpxor m%[a], m%[a], [p + VBYTES * i]
-    %endif
+    LOAD m%[a], [p + VBYTES * i]
     %assign i i + 1
   %endrep
   %ifnempty %3
@@ -42,24 +75,7 @@ kern read_%2%3, 2, 0, %2, p, bytes
   cmp p, bytes
   jne .next
 .fold:
-  %assign i 1
-  %rep %2 - 1
-    %if ISA_512
-      vpxord m0, m0, m%[i]
-    %else
-      vpxor m0, m0, m%[i]
-    %endif
-    %assign i i + 1
-  %endrep
-  %if ISA_512
-    vextracti64x4 y1, m0, 1
-    vpxor y0, y0, y1
-  %endif
-  vextracti128 x1, y0, 1                    ; the halves, and their two words
-  vpxor x0, x0, x1
-  vpshufd x1, x0, 0b01_00_11_10
-  vpxor x0, x0, x1
-  vmovq rax, x0
+  FOLD %2
   kern_ret
 kern_end
 %endmacro
@@ -73,3 +89,110 @@ READ_LOOP %1, 8, _ahead
 
 READ_LOOPS avx2
 READ_LOOPS avx512
+
+%macro LOADS 3
+path_begin %1
+kern loads_%2, 3, 0, 16, w, x, bytes
+  CLEAR 8
+  add bytes, w
+  lea t2, [bytes - %2]                      ; the last place of a whole turn
+  cmp w, t2
+  ja .rest
+.turn:
+  %assign i 0
+  %rep %2 / VBYTES
+    %assign a i % 8
+    LOAD m%[a], [w + VBYTES * i]
+    %assign i i + 1
+  %endrep
+  %assign i 0
+  %rep %3
+    vbroadcastss m15, [x + 4 * (i % 8)]
+    %assign i i + 1
+  %endrep
+  %assign i 0
+  %rep %2 / 64
+    STREAM_LINE w + 64 * i
+    %assign i i + 1
+  %endrep
+  STREAM_PAGE w
+  add w, %2
+  cmp w, t2
+  jbe .turn
+.rest:
+  cmp w, bytes
+  je .fold
+  vmovdqu y15, [w]
+  LOAD m0, m15
+  add w, 32
+  jmp .rest
+.fold:
+  FOLD 8
+  kern_ret
+kern_end
+%endmacro
+
+; %1 panels at w, which moves on by one
+%macro LOAD_COLUMNS 1
+  mov t0, cols
+  test t0, t0
+  jz %%done
+%%column:
+  vbroadcastss m15, [x + 4 * t0]
+  %assign v 0
+  %rep PANEL_VECS
+    %assign i v
+    LOAD m%[i], [w + VBYTES * v]
+    %if %1 == 4
+      %assign i v + PANEL_VECS
+      LOAD m%[i], [w + t1 + VBYTES * v]
+      %assign i v + 2 * PANEL_VECS
+      LOAD m%[i], [w + 2 * t1 + VBYTES * v]
+      %assign i v + 3 * PANEL_VECS
+      LOAD m%[i], [w + t2 + VBYTES * v]
+    %endif
+    %assign v v + 1
+  %endrep
+  add w, 64
+  inc t0
+  jnz %%column
+%%done:
+%endmacro
+
+%macro LOADS_F32 1
+path_begin %1
+kern loads_f32, 4, 0, 16, w, x, cols, panels
+  CLEAR 8
+  lea x, [x + 4 * cols]
+  mov t1, cols
+  shl t1, 6
+  lea t2, [3 * t1]
+  neg cols
+  sub panels, 4
+  jb .rest
+.four:
+  LOAD_COLUMNS 4
+  add w, t2
+  sub panels, 4
+  jae .four
+.rest:
+  add panels, 4
+  jz .fold
+.one:
+  LOAD_COLUMNS 1
+  dec panels
+  jnz .one
+.fold:
+  FOLD 8
+  kern_ret
+kern_end
+%endmacro
+
+%macro ALL_LOADS 1
+LOADS %1, 512, 10                           ; q8: a group's 32 bytes of x by four, its scale, its sum
+LOADS %1, 576, 20                           ; q4: two groups'
+LOADS_F32 %1
+%endmacro
+
+ALL_LOADS avx2
+ALL_LOADS avx512

@@ -1,5 +1,7 @@
 // perf_test.cpp - what the measuring program says where it cannot measure. Its figures are no matter for a test.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <set>
 #include "kern/cpu.h"
 #include "programs.h"
 #include "support/data.h"
@@ -36,6 +38,13 @@ TEST(Perf, WhatIsWrongIsOneSentence) {
                                          {{"--benchmark_list_tests", "--benchmark_out=/no/x"}, 1, "cannot write '/no/x'"},
                                          {{"--kernel", "fast"}, 2, "fast"},
                                          {{"--rounds", "0", "--ratio"}, 2, "from 1 to 1000"},
+                                         {{"--breakdown", "-o", "csv"}, 2, "--breakdown writes md or json"},
+                                         {{"--breakdown", "--kernels"}, 2, "tasks of their own"},
+                                         {{"--breakdown", "--benchmark_filter=x"}, 2, "'--benchmark_filter=x' beside --breakdown"},
+                                         {{"--kernels", "-o", "jsonl"}, 2, "--kernels writes md or json"},
+                                         {{"--kernels", "--load", "huge"}, 2, "--load is for whole models"},
+                                         {{"--load", "disk"}, 2, "--load takes map and huge, not 'disk'"},
+                                         {{"--ratio", "-o", "json"}, 2, "--ratio has no --output"},
                                          {{"--bogus"}, 2, "--bogus"}}) {
     expect_sentence(perf(c.args), c.code, c.says);
   }
@@ -71,7 +80,8 @@ TEST(Perf, WithoutKernelsItSaysSo) {
   EXPECT_EQ(list.out.find("gemv"), std::string::npos) << list.out;
   EXPECT_TRUE(list.err.starts_with("perf_bare: this CPU lacks AVX, AVX2")) << list.err;
   EXPECT_TRUE(list.err.ends_with("so no kernel is measured, only fork and join\n")) << list.err;
-  for (const Args& a : {Args{"--benchmark_filter=gemv"}, Args{"--kernel", "avx2"}, Args{"--ratio"}})
+  for (const Args& a :
+       {Args{"--benchmark_filter=gemv"}, Args{"--kernels", "--kernel", "avx2"}, Args{"--ratio"}, Args{"--breakdown"}})
     expect_sentence(perf(a, {}, "perf_bare"), 1, "AVX2", "perf_bare");
 }
 
@@ -86,8 +96,8 @@ TEST(Perf, TheRatioIsMeasured) {
 // The program's own options in both forms, beside Google Benchmark's.
 TEST(Perf, OptionsOfBothKinds) {
   if (!kernels_run()) GTEST_SKIP() << "this CPU lacks " << cpu_missing(cpu_here(), Path::avx2);
-  const Ran dashes = perf({"--kernel", "avx2", "--benchmark_list_tests"}),
-            seeds = perf({"kernel=avx2", "--benchmark_list_tests=true"});
+  const Ran dashes = perf({"--kernel", "avx2", "--benchmark_list_tests"}),  // of this path alone
+      seeds = perf({"kernel=avx2", "--benchmark_list_tests=true"});
   EXPECT_EQ(dashes.code, 0) << dashes.err;
   EXPECT_NE(dashes.out, "");
   EXPECT_EQ(seeds.out, dashes.out) << seeds.err;
@@ -96,6 +106,50 @@ TEST(Perf, OptionsOfBothKinds) {
   for (const Args& wrong :
        std::vector<Args>{{"--benchmark_nonsense"}, {"--v=x"}, {"rounds=2"}, {"--kernel"}, {"kernel=fast"}, {"word"}})
     EXPECT_EQ(perf(wrong).code, 2) << wrong[0];
+}
+
+// Without a vector path as well: the scalar code is measured where it is asked for.
+TEST(Perf, TheKernelsInJson) {
+  const Ran r = perf({"--kernels", "--kernel", "ref", "--benchmark_filter=/768/warm", "--benchmark_min_time=0.001", "-o", "json",
+                      "--benchmark_repetitions=2"},
+                     {}, "perf_bare");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.err, "");
+  const auto j = nlohmann::json::parse(r.out);
+  std::set<std::string> kernels;
+  for (const auto& row : j["rows"]) {
+    EXPECT_EQ(row["path"], "ref");
+    EXPECT_EQ(row["samples_nanoseconds"].size(), 2u);
+    EXPECT_GT(row["gb_per_second"], 0);
+    kernels.insert(row["kernel"]);
+  }
+  EXPECT_EQ(kernels,
+            (std::set<std::string>{"exp8_vec", "f32_to_f16", "qx_vec", "rmsnorm", "softmax_num", "swiglu", "vec_add", "vec_max"}));
+}
+
+TEST(Perf, TheKernelsInATable) {
+  if (!kernels_run()) GTEST_SKIP() << "this CPU lacks " << cpu_missing(cpu_here(), Path::avx2);
+  const Ran r = perf({"--kernels", "--kernel", "avx2", "--benchmark_filter=gemv_q8.*768x768/warm", "--benchmark_min_time=0.001"},
+                     {.env = {"PATH=/no/such/folder"}});
+  EXPECT_EQ(r.code, 0) << r.err;
+  for (const char* text : {"\nllvm-mca: not installed\n", "\n| gemv_q8         | avx2   | 768x768   | warm   | ",
+                           "\n| gemv_q80        | avx2   | 768x768   | warm   | "})
+    EXPECT_NE(r.out.find(text), std::string::npos) << text << " in\n" << r.out;
+}
+
+TEST(Perf, TheBreakdownAddsUp) {
+  const std::string model = (binary_dir() / "share/nybble/pocket.mnm").string();
+  const Ran r =
+      perf({"--breakdown", "--model", model, "--kernel", "ref", "-t", "1", "-n", "1", "-p", "3", "-r", "1", "-o", "json"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  const auto j = nlohmann::json::parse(r.out);
+  ASSERT_EQ(j["rows"].size(), 2u);
+  for (const auto& row : j["rows"]) {
+    double sum = 0;
+    for (const auto& part : row["parts"]) sum += part["microseconds"].get<double>();
+    EXPECT_NEAR(sum, row["microseconds"], 1e-3) << row["test"];
+  }
+  EXPECT_EQ(j["rows"][1]["test"], "pp3");
 }
 
 TEST(Perf, CtrlCEndsIt) {

@@ -1,0 +1,250 @@
+// kernel_call.cpp - arrays and arguments of each kernel.
+#include "kernel_call.h"
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include "kern/f16.h"
+#include "weights.h"
+
+namespace nyb {
+namespace {
+
+struct Size {
+  size_t a, b;  // rows, columns; heads or positions, head dimension; the length of a vector, 1
+};
+constexpr Size kMatrices[] = {{768, 768}, {2048, 768}, {4096, 4096}}, kSmallMatrix[] = {{64, 256}};
+constexpr Size kVectors[] = {{768, 1}, {4096, 1}}, kSmallVector[] = {{1024, 1}};
+constexpr Size kHeads[] = {{12, 64}, {32, 128}}, kSmallHeads[] = {{4, 128}};
+constexpr Size kPositions[] = {{256, 64}, {256, 128}}, kSmallPositions[] = {{128, 64}};  // a segment
+constexpr Size kSegments[] = {{16, 64}, {16, 128}}, kSmallSegments[] = {{8, 64}};
+constexpr float kEps = 1e-5f;
+
+constexpr size_t up(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// Small positive numbers: no kernel has an exception or a slow case to look after.
+float value(size_t i) { return static_cast<float>(i % 97) * 0.03125f + 0.0625f; }
+
+struct Array {
+  size_t n, size;  // elements, and bytes of one: 4 floats, 2 halves, else nothing that is read
+};
+
+// The arrays of a set by number.
+class At {
+ public:
+  At(const std::vector<Array>& arrays, std::byte* set) : arrays_(arrays), set_(set) {}
+  template <class T = float>
+  T* operator[](size_t i) const {
+    std::byte* p = set_;
+    for (size_t k = 0; k < i; ++k) p += up(arrays_[k].n * arrays_[k].size);
+    return reinterpret_cast<T*>(p);
+  }
+  template <class T>
+  T* as(size_t i) const {
+    return reinterpret_cast<T*>((*this)[i]);
+  }
+
+ private:
+  const std::vector<Array>& arrays_;
+  std::byte* set_;
+};
+
+// f(table, At): the call
+template <class F>
+KernelCall call_of(std::vector<Array> arrays, double elements, F f) {
+  KernelCall c;
+  for (const Array& a : arrays) {
+    c.set_bytes += up(a.n * a.size);
+    c.bytes += static_cast<double>(a.n * a.size);
+  }
+  c.elements = elements;
+  c.fill = [arrays](std::byte* set) {
+    const At at(arrays, set);
+    for (size_t i = 0; i < arrays.size(); ++i)
+      for (size_t k = 0; k < arrays[i].n; ++k) {
+        if (arrays[i].size == sizeof(float)) at[i][k] = value(k);
+        if (arrays[i].size == sizeof(uint16_t)) at.as<uint16_t>(i)[k] = f32_to_f16(value(k));
+      }
+  };
+  c.run = [arrays, f](const KernTable& k, std::byte* set) { f(k, At(arrays, set)); };
+  return c;
+}
+
+template <class F>
+KernelCall attention(std::vector<Array> arrays, Size s, F f) {
+  const double elements = static_cast<double>(s.a * s.b);
+  KernelCall c = call_of(std::move(arrays), elements, f);
+  c.macs = elements;
+  return c;
+}
+
+KernelCall product(TType t, Size s) {
+  KernelCall c;
+  c.set_bytes = weight_bytes(t, s.a, s.b);
+  c.bytes = static_cast<double>(tensor_bytes(t, s.a, s.b));
+  c.macs = c.elements = static_cast<double>(s.a * s.b);
+  c.fill = [=](std::byte* set) { random_matrix(t, s.a, s.b, set, 1); };
+  Tensor w;
+  w.type = t;
+  w.rows = s.a;
+  w.cols = s.b;
+  c.run = [w, vectors = std::make_shared<Vectors>(s.b, s.a)](const KernTable& k, std::byte* set) mutable {
+    w.data = reinterpret_cast<const uint8_t*>(set);
+    mat_panels(k, w, 0, panels_of(w.rows), vectors->in(), 1, vectors->y.data(), 0);
+  };
+  return c;
+}
+
+template <TType T>
+KernelCall product_of(Size s) {
+  return product(T, s);
+}
+
+constexpr size_t kF = sizeof(float), kH = sizeof(uint16_t);
+
+struct Entry {
+  std::string_view kernel;
+  std::span<const Size> sizes, small;
+  KernelCall (*make)(Size);
+};
+
+const Entry kEntries[] = {
+    {"gemv_q8", kMatrices, kSmallMatrix, product_of<TType::q8>},
+    {"gemv_q4", kMatrices, kSmallMatrix, product_of<TType::q4>},
+    {"gemv_q80", kMatrices, kSmallMatrix, product_of<TType::q80>},
+    {"gemv_q4k", kMatrices, kSmallMatrix, product_of<TType::q4k>},
+    {"gemv_q6k", kMatrices, kSmallMatrix, product_of<TType::q6k>},
+    {"gemv_f32", kMatrices, kSmallMatrix, product_of<TType::f32>},
+    {"qx_vec", kVectors, kSmallVector,
+     [](Size s) {
+       return call_of({{s.a, kF}, {groups_of(s.a), sizeof(QxGroup)}}, static_cast<double>(s.a),
+                      [=](const KernTable& k, const At& x) { k.qx_vec(x[0], x.as<QxGroup>(1), s.a); });
+     }},
+    {"exp8_vec", kVectors, kSmallVector,
+     [](Size s) {
+       return call_of({{s.a, kF}, {s.a, kF}}, static_cast<double>(s.a),
+                      [=](const KernTable& k, const At& x) { k.exp8_vec(x[0], x[1], s.a); });
+     }},
+    {"vec_max", kVectors, kSmallVector,
+     [](Size s) {
+       return call_of({{s.a, kF}}, static_cast<double>(s.a), [=](const KernTable& k, const At& x) {
+         float max;
+         k.vec_max(x[0], &max, s.a);
+       });
+     }},
+    {"softmax_num", kVectors, kSmallVector,
+     [](Size s) {
+       return call_of({{s.a, kF}, {s.a, kF}}, static_cast<double>(s.a),
+                      [=](const KernTable& k, const At& x) { k.softmax_num(x[0], x[1], s.a, value(96), 1); });
+     }},
+    {"swiglu", kVectors, kSmallVector,
+     [](Size s) {
+       return call_of({{s.a, kF}, {s.a, kF}, {s.a, kF}}, static_cast<double>(s.a),
+                      [=](const KernTable& k, const At& x) { k.swiglu(x[0], x[1], x[2], s.a); });
+     }},
+    {"vec_add", kVectors, kSmallVector,
+     [](Size s) {
+       return call_of({{s.a, kF}, {s.a, kF}, {s.a, kF}}, static_cast<double>(s.a),
+                      [=](const KernTable& k, const At& x) { k.vec_add(x[0], x[1], x[2], s.a); });
+     }},
+    {"rmsnorm", kVectors, kSmallVector,
+     [](Size s) {
+       return call_of({{s.a, kF}, {s.a, kF}, {s.a, kF}}, static_cast<double>(s.a),
+                      [=](const KernTable& k, const At& x) { k.rmsnorm(x[0], x[1], x[2], s.a, kEps); });
+     }},
+    // turned by 0 degrees, so that the values stay what they are: cosines of 1, sines of 0
+    {"rope", kHeads, kSmallHeads,
+     [](Size s) {
+       KernelCall c = call_of({{s.a * s.b, kF}, {s.b / 2, kF}, {s.b / 2, kF}}, static_cast<double>(s.a * s.b),
+                              [=](const KernTable& k, const At& x) { k.rope(x[0], x[1], x[2], s.b / 2, s.b, s.a); });
+       c.fill = [=, fill = c.fill](std::byte* set) {
+         fill(set);
+         const std::vector<Array> arrays = {{s.a * s.b, kF}, {s.b / 2, kF}};
+         const At x(arrays, set);
+         std::fill_n(x[1], s.b / 2, 1.0f);
+         std::fill_n(x[2], s.b / 2, 0.0f);
+       };
+       return c;
+     }},
+    {"f32_to_f16", kVectors, kSmallVector,
+     [](Size s) {
+       return call_of({{s.a, kF}, {s.a, kH}}, static_cast<double>(s.a),
+                      [=](const KernTable& k, const At& x) { k.f32_to_f16(x[0], x.as<uint16_t>(1), s.a); });
+     }},
+    // keys first, then the query, then the scores
+    {"attn_score_f32", kPositions, kSmallPositions,
+     [](Size s) {
+       return attention({{s.a * s.b, kF}, {s.b, kF}, {s.a, kF}}, s,
+                        [=](const KernTable& k, const At& x) { k.attn_score_f32(x[1], x[0], x[2], s.b, s.a / 16, 1); });
+     }},
+    {"attn_score_f16", kPositions, kSmallPositions,
+     [](Size s) {
+       return attention({{s.a * s.b, kH}, {s.b, kF}, {s.a, kF}}, s, [=](const KernTable& k, const At& x) {
+         k.attn_score_f16(x[1], x.as<uint16_t>(0), x[2], s.b, s.a / 16, 1);
+       });
+     }},
+    // values first, then their weights, then the mixture
+    {"attn_mix_f32", kPositions, kSmallPositions,
+     [](Size s) {
+       return attention({{s.a * s.b, kF}, {s.a, kF}, {s.b, kF}}, s,
+                        [=](const KernTable& k, const At& x) { k.attn_mix_f32(x[1], x[0], x[2], s.a, s.b); });
+     }},
+    {"attn_mix_f16", kPositions, kSmallPositions,
+     [](Size s) {
+       return attention({{s.a * s.b, kH}, {s.a, kF}, {s.b, kF}}, s,
+                        [=](const KernTable& k, const At& x) { k.attn_mix_f16(x[1], x.as<uint16_t>(0), x[2], s.a, s.b); });
+     }},
+    {"attn_merge", kSegments, kSmallSegments,
+     [](Size s) {
+       return attention({{2 * s.a, kF}, {s.a * s.b, kF}, {s.b, kF}}, s,
+                        [=](const KernTable& k, const At& x) { k.attn_merge(x[0], x[1], x[2], s.a, s.b); });
+     }},
+};
+
+const Entry* entry_of(std::string_view kernel) {
+  const auto* const e = std::find_if(std::begin(kEntries), std::end(kEntries), [&](const Entry& x) { return x.kernel == kernel; });
+  return e == std::end(kEntries) ? nullptr : e;
+}
+
+KernelCall made(const Entry& e, Size s) {
+  KernelCall c = e.make(s);
+  c.kernel = e.kernel;
+  c.shape = s.b == 1 ? fmt::format("{}", s.a) : fmt::format("{}x{}", s.a, s.b);
+  return c;
+}
+
+}  // namespace
+
+std::vector<KernelCall> kernel_calls(std::string_view kernel) {
+  std::vector<KernelCall> calls;
+  if (const Entry* e = entry_of(kernel))
+    for (const Size s : e->sizes) calls.push_back(made(*e, s));
+  return calls;
+}
+
+KernelCall small_call(std::string_view kernel) {
+  const Entry& e = *entry_of(kernel);
+  return made(e, e.small[0]);
+}
+
+const void* kernel_code(const KernTable& k, std::string_view kernel) {
+#define KERNEL(family, name, ...) \
+  if (kernel == #name) return reinterpret_cast<const void*>(k.name);
+#include "kern/kernels.def"
+#undef KERNEL
+  return nullptr;
+}
+
+CheckShapes kernel_shapes() {
+  CheckShapes s;
+  for (const Size m : kMatrices) s.matrices.push_back({TType::q8, m.a, m.b});
+  for (const Size v : kVectors) s.lengths.push_back(v.a);
+  s.heads = kHeads[1].a;
+  s.head_dim = kHeads[1].b;
+  s.rope_half = s.head_dim / 2;
+  return s;
+}
+
+}  // namespace nyb

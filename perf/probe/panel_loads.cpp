@@ -1,0 +1,40 @@
+// panel_loads.cpp - which loop loads which type.
+#include "probe/panel_loads.h"
+#include <cstring>
+
+namespace nyb {
+
+extern "C" {
+uint64_t nyb_loads_512_avx2(const void* w, const void* x, size_t bytes);
+uint64_t nyb_loads_576_avx2(const void* w, const void* x, size_t bytes);
+uint64_t nyb_loads_f32_avx2(const void* w, const float* x, size_t cols, size_t panels);
+uint64_t nyb_loads_512_avx512(const void* w, const void* x, size_t bytes);
+uint64_t nyb_loads_576_avx512(const void* w, const void* x, size_t bytes);
+uint64_t nyb_loads_f32_avx512(const void* w, const float* x, size_t cols, size_t panels);
+}
+
+const PanelLoads* panel_loads(const CpuFeatures& cpu, Path p) {
+  static constexpr PanelLoads narrow{nyb_loads_512_avx2, nyb_loads_576_avx2, nyb_loads_f32_avx2};
+  static constexpr PanelLoads wide{nyb_loads_512_avx512, nyb_loads_576_avx512, nyb_loads_f32_avx512};
+  if (!cpu_missing(cpu, Path::avx2).empty()) return nullptr;
+  return p == Path::avx512 ? &wide : &narrow;
+}
+
+uint64_t load_panels(const PanelLoads& loads, const Tensor& w, size_t from, size_t to, const MatIn& x) {
+  const uint8_t* const panel = w.panel(from);
+  if (w.type == TType::f32) return loads.f32(panel, x.values, w.cols, to - from);
+  const auto stream = w.type == TType::q4 ? loads.by_576 : loads.by_512;
+  return stream(panel, x.groups, (to - from) * panel_bytes(w.type, w.cols));
+}
+
+uint64_t panels_xor(const Tensor& w, size_t from, size_t to) {
+  uint64_t all = 0;
+  for (const uint8_t *at = w.panel(from), *end = w.panel(to); at != end; at += sizeof all) {
+    uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    all ^= word;
+  }
+  return all;
+}
+
+}  // namespace nyb
