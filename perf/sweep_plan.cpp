@@ -114,7 +114,9 @@ std::vector<int32_t> some_ids(size_t n, uint32_t vocab) {
 SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table) {
   SweepPlan plan;
   const std::vector<Path> paths = measured_paths(cpu, o.paths, plan.missing);
-  if (paths.empty()) throw Error("this CPU has none of the kernel paths; --kernel ref times the scalar code");
+  if (paths.empty())
+    throw Error(fmt::format("this CPU lacks {}, so none of the kernel paths runs; --kernel ref times the scalar code",
+                            cpu_missing(cpu, Path::avx2)));
   plan.threads = threads_of(o);
   for (const LoadMode load : o.loads) {
     for (const std::string& path : o.models) plan.models.push_back(file_model(path, load));

@@ -7,7 +7,9 @@
 #include <filesystem>
 #include <utility>
 #include "chat/load.h"
+#include "chat/report.h"
 #include "common/app.h"
+#include "common/model_cache.h"
 #include "kern/signal_mask.h"
 #include "model/look.h"
 
@@ -60,7 +62,9 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   r.kern = kern_pick(cpu, o.kernel, env_of("NYBBLE_KERNEL"));
   r.threads = threads_pick(static_cast<long>(o.threads), env_of("NYBBLE_THREADS"));
   Watch watch;
-  r.model = load_model(o, model_path(o));
+  const CachedModel file = cached_model(model_path(o), progress_reporter("converting the model", !o.quiet));
+  if (file.made && !o.quiet) note(fmt::format("(converted '{}' once, to '{}')", human_words(file.source), human_words(file.path)));
+  r.model = load_model(o, file.path);
   r.load.model = watch.lap();
   try {
     r.tok = Tokenizer::from_meta(r.model->meta);

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "common/app.h"
+#include "common/import_model.h"
+#include "common/model_cache.h"
 #include "common/options.h"
 #include "model/convert.h"
-#include "model/file_kind.h"
-#include "model/gguf.h"
 #include "model/look.h"
 #include "model/writer.h"
 #include "quantize/report.h"
@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::string in, out, type, head, name, tokenizer;
-  bool fit = true, quiet = false;
+  bool fit = true, quiet = false, list = false;
+  std::string prune;
 };
 
 // Nothing for "keep".
@@ -31,9 +32,6 @@ std::optional<TType> type_of(const std::string& s) {
   if (s == "keep") return std::nullopt;
   return s == "f32" ? TType::f32 : s == "q4" ? TType::q4 : TType::q8;
 }
-
-// A GGUF is quantized already, as its maker thought best.
-std::string default_type(const ModelSource& src) { return file_kind(src.files.front().bytes()) == FileKind::gguf ? "keep" : "q8"; }
 
 // The output must not be a part of the model that is read, by whatever name: either side may be a link to the other.
 void apart(const fs::path& part, const std::string& out) {
@@ -62,27 +60,39 @@ std::string template_note(const Meta& meta) {
   return {};
 }
 
-int run(const Options& o) {
-  const bool folder = file_look(o.in) == fs::file_type::directory;
-  output_check(o.out);
-  if (folder) apart_from_folder(o.in, o.out);
-  ModelSource src = source_open(o.in, o.name);
-  for (const MappedFile& f : src.files) apart(f.path(), o.out);
-  if (!o.tokenizer.empty()) {
-    apart(o.tokenizer, o.out);
-    if (const std::string own = (fs::path(o.in) / "tokenizer.json").string(); folder && file_there(own))
-      throw Error(own + ": the model has this tokenizer of its own; leave out --tokenizer");
-    tok_import_llama2c(o.tokenizer, src.shape.vocab, src.meta);
-  } else if (folder) {
-    tok_import_hf(o.in, src.shape.vocab, src.meta);
-  } else if (file_kind(src.files.front().bytes()) == FileKind::gguf) {
-    tok_import_gguf(Gguf(src.files.front().path()), src.shape.vocab, src.meta);
+void show(const CacheEntry& e, std::string_view state) {
+  out_write(fmt::format("{}  {}  {}{}\n", human_words(e.path), human_bytes(e.bytes), state,
+                        e.source.empty() ? "" : fmt::format(" (of {})", human_words(e.source))));
+}
+
+int show_cache(const Options& o) {
+  if (!o.prune.empty()) {
+    const auto gone = model_cache_prune(o.prune == "all");
+    for (const CacheEntry& e : gone) show(e, "removed");
+    if (gone.empty()) say("nothing to remove from the cache of converted models");
   }
+  if (!o.list) return 0;
+  const auto all = model_cache();
+  for (const CacheEntry& e : all) show(e, cache_state_text(e.state));
+  if (all.empty()) say("no converted model is in the cache");
+  return 0;
+}
+
+int run(const Options& o) {
+  if (o.list || !o.prune.empty()) {
+    if (!o.in.empty()) throw UsageError("--list and --prune are about the cache of converted models and take no IN and OUT");
+    return show_cache(o);
+  }
+  if (o.in.empty() || o.out.empty()) throw UsageError("what to read and what to write are wanted: quantize IN OUT.mnm");
+  output_check(o.out);
+  if (file_look(o.in) == fs::file_type::directory) apart_from_folder(o.in, o.out);
+  if (!o.tokenizer.empty()) apart(o.tokenizer, o.out);
+  const ModelSource src = import_model(o.in, o.name, o.tokenizer);
+  for (const MappedFile& f : src.files) apart(f.path(), o.out);
 
   ConvertOptions c;
-  const std::string type = o.type.empty() ? default_type(src) : o.type;
-  c.type = type_of(type);
-  c.head = type_of(o.head.empty() ? type : o.head);
+  c.type = o.type.empty() ? usual_type(src) : type_of(o.type);
+  c.head = o.head.empty() ? c.type : type_of(o.head);
   c.fit = o.fit;
   c.progress = progress_reporter("converting", !o.quiet);
   ConvertReport report = convert(src, o.out, c);
@@ -98,17 +108,17 @@ int run(const Options& o) {
 int quantize_main(int argc, char** argv) {
   CLI::App app(
       "Makes a model file of a Hugging Face folder (Llama, Mistral, Qwen2, Qwen3 or SmolLM3; safetensors in f32, f16 or bf16), a "
-      "GGUF or a llama2.c model.",
+      "GGUF, a version 1 model file or a llama2.c model.",
       "quantize");
   Options o;
   const CLI::Validator named(
       [](const std::string& s) { return s.empty() ? std::string("a name is wanted, not nothing") : s.substr(0, 0); }, "");
   const CLI::IsMember types({"keep", "f32", "q8", "q4"});
   app.add_option("IN", o.in,
-                 "Folder with config.json, safetensors and, if the model has one, tokenizer.json; a .gguf; or a llama2.c .bin")
-      ->check(named)
-      ->required();
-  app.add_option("OUT", o.out, "Model file to write (.mnm)")->check(named)->required();
+                 "Folder with config.json, safetensors and, if the model has one, tokenizer.json; a .gguf; a version 1 "
+                 ".mnm; or a llama2.c .bin")
+      ->check(named);
+  app.add_option("OUT", o.out, "Model file to write (.mnm)")->check(named);
   app.add_option(
          "--type", o.type,
          "Type of the matrices: f32, q8, q4, or keep: each as the source has it, or nearly (default: keep of a GGUF, else q8)")
@@ -122,9 +132,14 @@ int quantize_main(int argc, char** argv) {
         if (s.empty()) throw Error("--tokenizer takes the name of a file, not nothing");
         o.tokenizer = s;
       },
-      "llama2.c tokenizer (.bin) of a model that comes without one; without it such a model takes ids only")
+      "Tokenizer of a model that comes without one, of llama2.c (.bin) or of a version 1 model (MNTOKZR1); without it such a model "
+      "takes ids only")
       ->type_name("FILE");
   app.add_option("--name", o.name, "What to call the model (default: the name of the folder or file)");
+  app.add_flag("--list", o.list, "Show the models that chat converted and keeps in the cache folder, and whether they are current");
+  app.add_option("--prune", o.prune, "Remove those of them whose source has changed or is gone (stale), or all")
+      ->check(CLI::IsMember({"stale", "all"}))
+      ->type_name("WHICH");
   app.add_flag("--quiet", o.quiet, "No progress bar and no table");
   return app_run(app, argc, argv, [&o] { return run(o); });
 }

@@ -82,4 +82,10 @@ void tok_import_gguf(const Gguf& file, uint32_t vocab, Meta& out);
 // Error naming the file and the token. `vocab` is the model's vocabulary, which the file's must equal.
 void tok_import_llama2c(const std::string& path, uint32_t vocab, Meta& out);
 
+// Reads the tokenizer file of version 1 models (MNTOKZR1) into the keys tok.* and chat.template: a byte-level BPE whose specials
+// are
+// <|bos|>, <|user|>, <|assistant|>, <|system|>, <|end|> and reserved ones; the template is `<|role|>text<|end|>` after <|bos|>.
+// `vocab` and `hash` are the model's, which the file's must equal (hash 0: any). Throws Error likewise.
+void tok_import_mnm1(const std::string& path, uint32_t vocab, uint64_t hash, Meta& out);
+
 }  // namespace nyb

@@ -169,7 +169,7 @@ TEST(SourceOpen, GoesByWhatIsThere) {
   const Llama2cFile f(true);
   for (const int version : {0, 1, 2}) EXPECT_EQ(of(f.bytes(version)), "");
   EXPECT_TRUE(says(of("GGUF\3"), "some.gguf: the file ends after 5 bytes, within its header"));
-  EXPECT_TRUE(says(of("MNMODEL1........"), "this is a version 1 model file"));
+  EXPECT_TRUE(says(of("MNMODEL1........"), "the file ends after 16 bytes, within the 4096 of a version 1 header"));
   EXPECT_TRUE(says(of("MNMODEL2........"), "this is a model file of this program already"));
   EXPECT_TRUE(says(of(test::safetensors({})), "this is a safetensors file; give its whole folder"));
   EXPECT_TRUE(says(of("{\n  \"architectures\": [\n    \"LlamaForCausalLM\"\n  ]}"), "this is no model of llama2.c"));

@@ -16,8 +16,7 @@ fs::path stories(const std::string& file) { return data_dir() / "stories260K" / 
 TEST(GgufPrograms, ToldAsItIsKnown) {
   NYB_NEED_DATA();
   const std::string out = (tmp_dir() / "gguf-stories.mnm").string();
-  const Ran made =
-      run({program("quantize"), stories("stories260K-f32.gguf").string(), out, "--tokenizer", stories("tok512.bin").string()});
+  const Ran made = run({program("quantize"), stories("stories260K-f32.gguf").string(), out});
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_NE(made.out.find("f32"), std::string::npos) << made.out;
   EXPECT_EQ(eng_load(out)->type_name, "f32");  // kept

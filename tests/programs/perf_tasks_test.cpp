@@ -147,7 +147,7 @@ TEST(PerfPlot, AGnuplotThatFails) {
 TEST(PerfCompare, TwoFiles) {
   json now = two_rows();
   for (json& v : now["rows"][0]["samples"]) v = v.get<double>() * 1.5;
-  const std::string a = written("a.json", two_rows().dump()), b = written("b.json", now.dump());
+  const std::string a = written("sweep-a.json", two_rows().dump()), b = written("sweep-b.json", now.dump());
   const Ran r = perf({"--compare", a, b});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.out.find("1.500"), std::string::npos) << r.out;

@@ -1,0 +1,159 @@
+#include "common/model_cache.h"
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <regex>
+#include "common/folders.h"
+#include "common/import_model.h"
+#include "kern/error.h"
+#include "model/file_kind.h"
+#include "model/look.h"
+#include "model/mapped_file.h"
+#include "model/model.h"
+
+namespace nyb {
+namespace {
+namespace fs = std::filesystem;
+
+// Goes up whenever the same source would give another file: what older programs left is then converted anew.
+constexpr int kRevision = 1;
+constexpr const char* kFolder = "models";
+// What is younger may still be written to by somebody.
+constexpr std::chrono::hours kUnfinishedFor{1};
+
+bool part_of_model(const fs::path& p) {
+  const std::string ext = p.extension().string();
+  return ext == ".json" || ext == ".safetensors" || ext == ".jinja";
+}
+
+// The files that make up a source: those of a folder, all parts of a GGUF in parts, or the file itself.
+std::vector<fs::path> files_of(const fs::path& source) {
+  std::vector<fs::path> files;
+  if (fs::is_directory(source)) {
+    for (const fs::directory_entry& e : fs::directory_iterator(source))
+      if (part_of_model(e.path())) files.push_back(e.path());
+  } else {
+    const std::string name = source.filename().string();
+    static const std::regex part("(.*)-[0-9]{5}(-of-[0-9]{5}\\.gguf)");
+    if (std::smatch m; std::regex_match(name, m, part)) {
+      for (const fs::directory_entry& e : fs::directory_iterator(source.parent_path()))
+        if (const std::string n = e.path().filename().string();
+            n.size() == name.size() && n.starts_with(m[1].str() + "-") && n.ends_with(m[2].str()))
+          files.push_back(e.path());
+    } else {
+      files.push_back(source);
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// nullopt: it is not there, or cannot be looked at.
+std::optional<std::string> identity(const fs::path& source) {
+  std::string all = fmt::format("{}\n{}\n", kRevision, source.string());
+  try {
+    for (const fs::path& f : files_of(source)) {
+      struct stat st {};
+      if (stat(f.c_str(), &st) != 0) return std::nullopt;
+      all += fmt::format("{} {} {}.{}\n", f.filename().string(), st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+    }
+  } catch (const fs::filesystem_error&) { return std::nullopt; }
+  return fmt::format("{:016x}", XXH3_64bits(all.data(), all.size()));
+}
+
+std::string name_in_cache(const fs::path& source, const std::string& id) {
+  return fmt::format("{}-{}.mnm", source.stem().string(), id);
+}
+
+// What can be converted and says so: a folder of Hugging Face's, a GGUF, a version 1 model file, a llama2.c model with a magic.
+bool is_convertible(const std::string& path) {
+  const fs::file_type type = file_look(path);
+  if (type == fs::file_type::directory) return file_there((fs::path(path) / "config.json").string());
+  if (type != fs::file_type::regular) return false;
+  const FileKind kind = file_kind(MappedFile(path).bytes());
+  return kind == FileKind::gguf || kind == FileKind::mnm1 || kind == FileKind::llama2c;
+}
+
+CacheEntry entry_of(const fs::path& path) {
+  CacheEntry e;
+  e.path = path.string();
+  std::error_code ec;
+  e.bytes = fs::file_size(path, ec);
+  if (path.extension() != ".mnm") {
+    e.state = fs::file_time_type::clock::now() - fs::last_write_time(path, ec) > kUnfinishedFor ? CacheEntry::State::unfinished
+                                                                                                : CacheEntry::State::current;
+    return e;
+  }
+  try {
+    const auto m = eng_load(e.path);
+    if (const auto* s = m->meta.find<std::string>(key::source_path)) e.source = *s;
+  } catch (const Error&) {
+    e.state = CacheEntry::State::changed;  // another version's, or damaged
+    return e;
+  }
+  const auto id = e.source.empty() || !fs::exists(e.source, ec) ? std::nullopt : identity(e.source);
+  if (!id)
+    e.state = CacheEntry::State::gone;
+  else if (name_in_cache(e.source, *id) != path.filename())
+    e.state = CacheEntry::State::changed;
+  return e;
+}
+
+}  // namespace
+
+CachedModel cached_model(const std::string& named, const std::function<void(uint64_t, uint64_t)>& progress) {
+  if (!is_convertible(named)) return {named, {}, false};
+  std::error_code ec;
+  const fs::path source = fs::canonical(named, ec);
+  if (ec) throw Error(fmt::format("{}: {}", named, ec.message()));
+  const auto id = identity(source);
+  if (!id) throw Error(fmt::format("{}: the files of this model cannot be looked at", named));
+  const fs::path kept = fs::path(cache_folder(kFolder)) / name_in_cache(source, *id);
+  CachedModel c{kept.string(), source.string(), false};
+  if (file_there(c.path)) return c;
+  ModelSource src = import_model(named);
+  src.meta.set(key::source_path, source.string());
+  ConvertOptions o;
+  o.type = o.head = usual_type(src);
+  o.progress = progress;
+  convert(src, c.path, o);
+  c.made = true;
+  return c;
+}
+
+std::string_view cache_state_text(CacheEntry::State s) {
+  switch (s) {
+    case CacheEntry::State::current: return "current";
+    case CacheEntry::State::changed: return "its source has changed since";
+    case CacheEntry::State::gone: return "its source is gone";
+    default: return "never finished";
+  }
+}
+
+std::vector<CacheEntry> model_cache() {
+  std::vector<CacheEntry> all;
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& e : fs::directory_iterator(cache_folder(kFolder))) files.push_back(e.path());
+  std::sort(files.begin(), files.end());
+  all.reserve(files.size());
+  for (const fs::path& f : files) all.push_back(entry_of(f));
+  return all;
+}
+
+std::vector<CacheEntry> model_cache_prune(bool all) {
+  std::vector<CacheEntry> gone;
+  for (CacheEntry& e : model_cache()) {
+    if (!all && e.state == CacheEntry::State::current) continue;
+    std::error_code ec;
+    fs::remove(e.path, ec);
+    if (ec) throw Error(fmt::format("{}: {}", e.path, ec.message()));
+    gone.push_back(std::move(e));
+  }
+  return gone;
+}
+
+}  // namespace nyb

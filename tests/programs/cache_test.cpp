@@ -1,0 +1,103 @@
+// cache_test.cpp - models of others named to chat: converted once, kept, shown and removed.
+#include <gtest/gtest.h>
+#include <filesystem>
+#include <fstream>
+#include "programs.h"
+#include "support/data.h"
+#include "support/text.h"
+
+namespace nyb::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Cache : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+    fs::copy(pocket_dir(), model_);
+  }
+
+  Ran ask(const std::string& model) { return chat({model, "-p", "What is int4?", "--temp", "0", "--fingerprint"}, env()); }
+  Ran quantize(Args args) {
+    args.insert(args.begin(), program("quantize"));
+    return run(args, env());
+  }
+  RunOptions env() const { return {.env = {"XDG_CACHE_HOME=" + (root_ / "cache").string()}}; }
+  std::vector<fs::path> kept() const {
+    std::vector<fs::path> all;
+    for (const auto& e : fs::directory_iterator(root_ / "cache" / "nybble" / "models")) all.push_back(e.path());
+    return all;
+  }
+
+  const fs::path root_ = tmp_dir() / "cache-test", model_ = root_ / "a folder";
+};
+
+TEST_F(Cache, AFolderIsConvertedOnce) {
+  const Ran first = ask(model_.string()), again = ask(model_.string());
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_NE(first.err.find("(converted '"), std::string::npos) << first.err;
+  EXPECT_EQ(again.err.find("(converted '"), std::string::npos) << again.err;
+  ASSERT_EQ(kept().size(), 1u);
+  const Ran built_in = chat({"-p", "What is int4?", "--temp", "0", "--fingerprint"});
+  EXPECT_EQ(first.out, built_in.out);
+  EXPECT_EQ(fingerprint_of(first.err), fingerprint_of(built_in.err));
+  EXPECT_EQ(fingerprint_of(again.err), fingerprint_of(built_in.err));
+}
+
+TEST_F(Cache, AChangedSourceIsConvertedAnew) {
+  EXPECT_EQ(ask(model_.string()).code, 0);
+  fs::last_write_time(model_ / "config.json", fs::file_time_type::clock::now() - std::chrono::hours(5));
+  EXPECT_NE(quantize({"--list"}).out.find("its source has changed since"), std::string::npos);
+  const Ran r = ask(model_.string());
+  EXPECT_NE(r.err.find("(converted '"), std::string::npos) << r.err;
+  EXPECT_EQ(kept().size(), 2u);
+  EXPECT_EQ(count_of(quantize({"--list"}).out, "  current (of "), 1u);
+  const Ran pruned = quantize({"--prune", "stale"});
+  EXPECT_EQ(pruned.code, 0) << pruned.err;
+  EXPECT_EQ(count_of(pruned.out, "  removed"), 1u) << pruned.out;
+  EXPECT_EQ(kept().size(), 1u);
+  EXPECT_EQ(ask(model_.string()).err.find("(converted '"), std::string::npos) << "the current one stays";
+  fs::remove_all(model_);
+  EXPECT_NE(quantize({"--list"}).out.find("its source is gone"), std::string::npos);
+  EXPECT_EQ(quantize({"--prune", "all"}).code, 0);
+  EXPECT_EQ(kept().size(), 0u);
+  EXPECT_NE(quantize({"--list"}).err.find("no converted model"), std::string::npos);
+}
+
+TEST_F(Cache, WhatCannotBeConvertedLeavesNothing) {
+  fs::resize_file(model_ / "model.safetensors", 1000);
+  const Ran r = ask(model_.string());
+  EXPECT_EQ(r.code, 1);
+  EXPECT_EQ(count_of(r.err, "\n"), 1u) << r.err;
+  EXPECT_EQ(kept().size(), 0u);
+}
+
+TEST_F(Cache, NoPlaceToKeepItIsOneSentence) {
+  const Ran r = chat({model_.string(), "-p", "hi"}, {.env = {"XDG_CACHE_HOME=/proc/none"}});
+  EXPECT_EQ(r.code, 1);
+  EXPECT_NE(r.err.find("cannot make the folder"), std::string::npos) << r.err;
+}
+
+TEST_F(Cache, WordsThatDoNotGoTogether) {
+  for (const Args& a : {Args{"--list", "in", "out.mnm"}, Args{"only-in"}, Args{}, Args{"--prune", "some"}}) {
+    const Ran r = quantize(a);
+    EXPECT_EQ(r.code, 2) << r.err;
+  }
+}
+
+TEST_F(Cache, AGgufOfTheWorldTellsItsStory) {
+  NYB_NEED_DATA();
+  const fs::path gguf = root_ / "stories.gguf";
+  fs::copy(data_dir() / "stories260K" / "stories260K-f32.gguf", gguf);
+  const Args args{gguf.string(), "--raw", "-p", "", "--temp", "0", "--max", "255", "--quiet"};
+  const Ran first = chat(args, env()), again = chat(args, env());
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(first.out, read_file(data_dir() / "stories260K" / "expected.txt") + "\n");
+  EXPECT_EQ(again.out, first.out);
+  EXPECT_EQ(kept().size(), 1u);
+}
+
+}  // namespace
+}  // namespace nyb::test
