@@ -64,6 +64,8 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   Watch watch;
   const CachedModel file = cached_model(model_path(o), progress_reporter("converting the model", !o.quiet));
   if (file.made && !o.quiet) note(fmt::format("(converted '{}' once, to '{}')", human_words(file.source), human_words(file.path)));
+  if (!o.quiet)
+    for (const std::string& n : file.notes) note("(" + human_words(n) + ")");
   r.model = load_model(o, file.path);
   r.load.model = watch.lap();
   try {

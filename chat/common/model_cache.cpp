@@ -11,9 +11,11 @@
 #include "common/import_model.h"
 #include "kern/error.h"
 #include "model/file_kind.h"
+#include "model/format.h"
 #include "model/look.h"
 #include "model/mapped_file.h"
 #include "model/model.h"
+#include "model/outline.h"
 
 namespace nyb {
 namespace {
@@ -54,7 +56,7 @@ std::vector<fs::path> files_of(const fs::path& source) {
 
 // nullopt: it is not there, or cannot be looked at.
 std::optional<std::string> identity(const fs::path& source) {
-  std::string all = fmt::format("{}\n{}\n", kRevision, source.string());
+  std::string all = fmt::format("{}.{}\n{}\n", kFormatVersion, kRevision, source.string());
   try {
     for (const fs::path& f : files_of(source)) {
       struct stat st {};
@@ -78,21 +80,28 @@ bool is_convertible(const std::string& path) {
   return kind == FileKind::gguf || kind == FileKind::mnm1 || kind == FileKind::llama2c;
 }
 
+// By its headers: its length, its version, its metadata.
+bool is_whole(const std::string& path) {
+  try {
+    model_outline(path);
+    return true;
+  } catch (const Error&) { return false; }
+}
+
 CacheEntry entry_of(const fs::path& path) {
   CacheEntry e;
   e.path = path.string();
   std::error_code ec;
   e.bytes = fs::file_size(path, ec);
   if (path.extension() != ".mnm") {
-    e.state = fs::file_time_type::clock::now() - fs::last_write_time(path, ec) > kUnfinishedFor ? CacheEntry::State::unfinished
-                                                                                                : CacheEntry::State::current;
+    e.state = CacheEntry::State::unfinished;
     return e;
   }
   try {
     const auto m = eng_load(e.path);
     if (const auto* s = m->meta.find<std::string>(key::source_path)) e.source = *s;
   } catch (const Error&) {
-    e.state = CacheEntry::State::changed;  // another version's, or damaged
+    e.state = CacheEntry::State::damaged;
     return e;
   }
   const auto id = e.source.empty() || !fs::exists(e.source, ec) ? std::nullopt : identity(e.source);
@@ -106,22 +115,30 @@ CacheEntry entry_of(const fs::path& path) {
 }  // namespace
 
 CachedModel cached_model(const std::string& named, const std::function<void(uint64_t, uint64_t)>& progress) {
-  if (!is_convertible(named)) return {named, {}, false};
+  if (!is_convertible(named)) return {named, {}, false, {}};
   std::error_code ec;
   const fs::path source = fs::canonical(named, ec);
   if (ec) throw Error(fmt::format("{}: {}", named, ec.message()));
   const auto id = identity(source);
   if (!id) throw Error(fmt::format("{}: the files of this model cannot be looked at", named));
   const fs::path kept = fs::path(cache_folder(kFolder)) / name_in_cache(source, *id);
-  CachedModel c{kept.string(), source.string(), false};
-  if (file_there(c.path)) return c;
+  CachedModel c{kept.string(), source.string(), false, {}};
+  if (file_there(c.path) && is_whole(c.path)) return c;
   ModelSource src = import_model(named);
   src.meta.set(key::source_path, source.string());
   ConvertOptions o;
   o.type = o.head = usual_type(src);
   o.progress = progress;
-  convert(src, c.path, o);
+  const ConvertReport report = convert(src, c.path, o);
   c.made = true;
+  c.notes = report.notes;
+  const auto most = std::max_element(report.kinds.begin(), report.kinds.end(), [](const ConvertKind& a, const ConvertKind& b) {
+    return a.weights.relative() < b.weights.relative();
+  });
+  c.notes.push_back(most == report.kinds.end() || most->weights.relative() == 0
+                        ? "no weight was changed"
+                        : fmt::format("the weights lost {:.2g} % at most, in {} ({}); quantize shows all",
+                                      100 * most->weights.relative(), most->kind, most->types));
   return c;
 }
 
@@ -130,6 +147,7 @@ std::string_view cache_state_text(CacheEntry::State s) {
     case CacheEntry::State::current: return "current";
     case CacheEntry::State::changed: return "its source has changed since";
     case CacheEntry::State::gone: return "its source is gone";
+    case CacheEntry::State::damaged: return "damaged, or of another version of this program";
     default: return "never finished";
   }
 }
@@ -137,7 +155,11 @@ std::string_view cache_state_text(CacheEntry::State s) {
 std::vector<CacheEntry> model_cache() {
   std::vector<CacheEntry> all;
   std::vector<fs::path> files;
-  for (const fs::directory_entry& e : fs::directory_iterator(cache_folder(kFolder))) files.push_back(e.path());
+  for (const fs::directory_entry& e : fs::directory_iterator(cache_folder(kFolder))) {
+    std::error_code ec;
+    const bool young = fs::file_time_type::clock::now() - e.last_write_time(ec) < kUnfinishedFor;
+    if (e.is_regular_file(ec) && (e.path().extension() == ".mnm" || !young)) files.push_back(e.path());
+  }
   std::sort(files.begin(), files.end());
   all.reserve(files.size());
   for (const fs::path& f : files) all.push_back(entry_of(f));

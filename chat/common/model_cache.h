@@ -9,9 +9,10 @@
 namespace nyb {
 
 struct CachedModel {
-  std::string path;    // the model file to run
-  std::string source;  // what it was made of; empty: it is what the user named
-  bool made = false;   // just now
+  std::string path;                // the model file to run
+  std::string source;              // what it was made of; empty: it is what the user named
+  bool made = false;               // just now
+  std::vector<std::string> notes;  // of the conversion: what the weights lost, what was kept otherwise
 };
 
 // The model file to run for what the user named: that itself where it is one, or what does not say that it is one of those that are
@@ -24,11 +25,11 @@ CachedModel cached_model(const std::string& named, const std::function<void(uint
 struct CacheEntry {
   std::string path, source;  // source: empty where the file does not say
   uint64_t bytes = 0;
-  enum class State : uint8_t { current, changed, gone, unfinished } state = State::current;
+  enum class State : uint8_t { current, changed, gone, damaged, unfinished } state = State::current;
 };
 std::string_view cache_state_text(CacheEntry::State s);
 
-// What is in the cache, by name. Nothing where there is no cache yet.
+// What is in the cache, by name, without what somebody may still be writing. Nothing where there is no cache yet.
 std::vector<CacheEntry> model_cache();
 
 // Removes those that are not current, or all. Returns what was removed.

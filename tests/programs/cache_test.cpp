@@ -66,6 +66,37 @@ TEST_F(Cache, AChangedSourceIsConvertedAnew) {
   EXPECT_NE(quantize({"--list"}).err.find("no converted model"), std::string::npos);
 }
 
+TEST_F(Cache, ADamagedFileIsMadeAnew) {
+  EXPECT_EQ(ask(model_.string()).code, 0);
+  fs::resize_file(kept().at(0), 100000);
+  EXPECT_NE(quantize({"--list"}).out.find("  damaged"), std::string::npos);
+  const Ran r = ask(model_.string());
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("(converted '"), std::string::npos) << r.err;
+  EXPECT_NE(quantize({"--list"}).out.find("  current (of "), std::string::npos);
+}
+
+TEST_F(Cache, WhatSomebodyMayBeWritingStays) {
+  EXPECT_EQ(ask(model_.string()).code, 0);
+  const fs::path unfinished = kept().at(0).parent_path() / ".nybble-1-1.tmp";
+  std::ofstream(unfinished) << "half";
+  EXPECT_EQ(quantize({"--prune", "all"}).code, 0);
+  EXPECT_TRUE(fs::exists(unfinished));
+  fs::last_write_time(unfinished, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  EXPECT_NE(quantize({"--prune", "stale"}).out.find(".nybble-1-1.tmp"), std::string::npos);
+  EXPECT_FALSE(fs::exists(unfinished));
+}
+
+TEST_F(Cache, WhatTheWeightsLostIsSaid) {
+  EXPECT_NE(ask(model_.string()).err.find("(the weights lost 0."), std::string::npos);
+}
+
+TEST_F(Cache, NothingLostIsSaidToo) {
+  NYB_NEED_DATA();
+  const Ran exact = chat({(data_dir() / "stories260K" / "stories260K-f32.gguf").string(), "--raw", "-p", "a", "--max", "1"}, env());
+  EXPECT_NE(exact.err.find("(no weight was changed)"), std::string::npos) << exact.err;
+}
+
 TEST_F(Cache, WhatCannotBeConvertedLeavesNothing) {
   fs::resize_file(model_ / "model.safetensors", 1000);
   const Ran r = ask(model_.string());
