@@ -36,6 +36,7 @@ const std::vector<Path>& runnable_paths() {
 }
 
 std::string cannot_run(Path p) {
+  (void)runnable_paths();
   if (can_emulate() && (p == Path::vnni || p == Path::vnni8)) return "";
   return cpu_missing(cpu_here(), p);
 }

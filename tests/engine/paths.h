@@ -12,7 +12,7 @@ namespace nyb::test {
 // emulation where it is needed; fails the test where it should run and does not.
 const std::vector<Path>& runnable_paths();
 
-// Why a path is not among them: what this CPU lacks that no emulation gives it. Empty: it is, or ought to be.
+// Why a path is not among them: what this CPU lacks that no emulation gives it. Empty: it is, or ought to be. Installs likewise.
 std::string cannot_run(Path p);
 
 // Lives while a path runs a model. At its end it fails the test unless exactly those dot products were emulated that the path
