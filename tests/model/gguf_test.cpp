@@ -6,11 +6,11 @@
 
 #include <chrono>
 
-#include "support/gguf_file.h"
 #include "hf_folder.h"
 #include "model/gguf.h"
 #include "random_damage.h"
 #include "support/data.h"
+#include "support/gguf_file.h"
 
 namespace nyb {
 namespace {
