@@ -134,6 +134,24 @@ TEST(GgufTokenizer, Pieces) {
   EXPECT_EQ(phi3->encode_with_specials("<s>\nhe"), (Ids{1, 259, 3 + '\n', 262}));
 }
 
+// What was added by hand or is unused is no text's, even where words are taken whole or pieces spell it.
+TEST(GgufTokenizer, TextNeverBecomesWhatATemplateNames) {
+  Parts w = words();
+  w.add("zz", 4);
+  w.add("qq", 5);
+  w.add("xx", 1);
+  const auto tok = tokenizer(w.file("gpt2").set("tokenizer.ggml.pre", gguf::str("llama-bpe")));
+  EXPECT_EQ(tok->encode("xx"), Ids{265});
+  EXPECT_EQ(tok->encode("zz"), (Ids{'z', 'z'}));
+  EXPECT_EQ(tok->encode("qq"), (Ids{'q', 'q'}));
+  EXPECT_EQ(tok->encode_with_specials("azz"), (Ids{'a', 263}));
+  Parts p = pieces();
+  p.add("hh", 4, 9);
+  const auto spm = tokenizer(p.file("llama"));
+  EXPECT_EQ(spm->encode("hh"), (Ids{259, 260, 260}));
+  EXPECT_EQ(spm->encode_with_specials("hh"), Ids{265});
+}
+
 TEST(GgufTokenizer, EndsAreASet) {
   GgufMade f = pieces_file();
   f.set("tokenizer.ggml.eos_token_id", gguf::u32(262));

@@ -216,15 +216,6 @@ TEST(Kinds, Phi3) {
   expect_same(t, {"<|user|>", "<|end|>", "</s>"});
 }
 
-// White space added by hand: what comes after it is a stretch of text of its own, with a blank before it.
-TEST(Kinds, PiecesTakenWhole) {
-  json t = pieces();
-  t["added_tokens"].push_back(added(static_cast<uint32_t>(t["model"]["vocab"].size()), "\n\n", false));
-  expect_same(t, {"<s>", "\n\n"});
-  const auto tok = imported(t);
-  for (const std::string& s : texts_with({"\n\n"})) ASSERT_EQ(tok->decode(tok->encode(s)), s);
-}
-
 TEST(Kinds, Metaspaces) {
   for (const char* scheme : {"always", "first", "never"}) {
     SCOPED_TRACE(scheme);
@@ -240,6 +231,18 @@ TEST(Kinds, Metaspaces) {
   const auto tok = imported(with_metaspace("first"));
   EXPECT_EQ(tok->decode(tok->encode_with_specials("</s> hello")), " hello");
   EXPECT_EQ(imported(with_metaspace("always"))->decode(tok->encode_with_specials("</s> hello")), "hello");
+}
+
+// White space added by hand: what comes after it is a stretch of text of its own, with a blank before it.
+TEST(Kinds, PiecesTakenWhole) {
+  for (json t : {pieces(), with_metaspace("first")}) {
+    t["added_tokens"].push_back(added(static_cast<uint32_t>(t["model"]["vocab"].size()), "\n\n", false));
+    expect_same(t, {"<s>", "\n\n"});
+  }
+  json t = pieces();
+  t["added_tokens"].push_back(added(static_cast<uint32_t>(t["model"]["vocab"].size()), "\n\n", false));
+  const auto tok = imported(t);
+  for (const std::string& s : texts_with({"\n\n"})) ASSERT_EQ(tok->decode(tok->encode(s)), s);
 }
 
 // The older form of the flag, and words cut at their blanks (which the reference does not do).
