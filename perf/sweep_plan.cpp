@@ -15,7 +15,7 @@
 namespace nyb {
 namespace {
 
-constexpr unsigned kProbeRounds = 3;   // to find the fastest loop
+constexpr unsigned kProbeRounds = 7;   // to find the fastest loop
 constexpr uint32_t kMostChecked = 12;  // positions whose logits are compared between the paths
 constexpr double kMostHuge = 0.9;      // of memory in huge pages; less is said
 

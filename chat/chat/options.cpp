@@ -71,7 +71,11 @@ void set_variable(const std::string& s, TemplateOptions& o) {
   const size_t equals = s.find('=');
   if (equals == 0 || equals == std::string::npos)
     throw Error(fmt::format("--template-var takes NAME=VALUE, such as enable_thinking=false, not '{}'", human_words(s)));
-  o.variables.emplace_back(s.substr(0, equals), s.substr(equals + 1));
+  const std::string name = s.substr(0, equals);
+  for (const char* own : {"messages", "add_generation_prompt", "bos_token", "eos_token"})
+    if (name == own)
+      throw Error(fmt::format("--template-var {} is what the conversation itself gives the template; leave it out", name));
+  o.variables.emplace_back(name, s.substr(equals + 1));
 }
 
 void template_options(CLI::App& app, ChatOptions& o) {

@@ -52,10 +52,11 @@ int run(ChatOptions& o, const CpuFeatures& cpu) {
     if (const std::string n = r.tok->unicode_note(); !n.empty()) note(fmt::format("({})", n));
   if (rec) return with_stats(replay_run(r, o, *rec));
   if (!o.eval.empty()) return with_stats(eval_run(r, o));
-  if (!o.quiet && !o.raw && !o.ids && r.tok && !r.tmpl)
+  Session session(r, o);
+  // A template that does not work is said in any case: the answers are not what the model's maker meant.
+  if ((!o.quiet || !r.tmpl_fault.empty()) && !o.raw && !o.ids && r.tok && !r.tmpl)
     note(r.tmpl_fault.empty() ? "The model has no chat template: it continues each text (completion mode)."
                               : fmt::format("The model continues each text (completion mode), since {}.", r.tmpl_fault));
-  Session session(r, o);
   if (o.ids) return session.ask_ids(*o.ids) ? 0 : 130;
   if (o.single()) return session.ask(text) ? 0 : 130;
   return session.loop();

@@ -61,7 +61,8 @@ std::optional<std::string> identity(const fs::path& source) {
     for (const fs::path& f : files_of(source)) {
       struct stat st {};
       if (stat(f.c_str(), &st) != 0) return std::nullopt;
-      all += fmt::format("{} {} {}.{}\n", f.filename().string(), st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+      all += fmt::format("{} {} {}.{}", f.filename().string(), st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec) +
+             fmt::format(" {}.{}\n", st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
     }
   } catch (const fs::filesystem_error&) { return std::nullopt; }
   return fmt::format("{:016x}", XXH3_64bits(all.data(), all.size()));
@@ -157,6 +158,9 @@ std::vector<CacheEntry> model_cache() {
   std::vector<fs::path> files;
   for (const fs::directory_entry& e : fs::directory_iterator(cache_folder(kFolder))) {
     std::error_code ec;
+    // what somebody else put here is none of ours
+    static const std::regex ours("(.*-[0-9a-f]{16}\\.mnm)|(\\.nybble-.*\\.tmp)");
+    if (!std::regex_match(e.path().filename().string(), ours)) continue;
     const bool young = fs::file_time_type::clock::now() - e.last_write_time(ec) < kUnfinishedFor;
     if (e.is_regular_file(ec) && (e.path().extension() == ".mnm" || !young)) files.push_back(e.path());
   }

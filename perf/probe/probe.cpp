@@ -18,19 +18,6 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kPieceBytes = size_t{4} << 20;  // what a thread reads at once: long streams are the fastest
 constexpr double kBytesACycle = 128;             // two loads of 64 bytes: no core of today has more
 
-// As a compiler makes it; four words in flight.
-uint64_t read_plain(const void* p, size_t bytes) {
-  const auto* w = static_cast<const uint64_t*>(p);
-  uint64_t a = 0, b = 0, c = 0, d = 0;
-  for (size_t i = 0; i + 4 <= bytes / 8; i += 4) {
-    a ^= w[i];
-    b ^= w[i + 1];
-    c ^= w[i + 2];
-    d ^= w[i + 3];
-  }
-  return a ^ b ^ c ^ d;
-}
-
 uint64_t read_all(const ReadLoop& loop, std::span<const std::byte> memory, Pool& pool) {
   std::vector<uint64_t> parts(size_t{pool.threads()} * 8);  // a line each
   par_for(pool, memory.size() / kPieceBytes, 1, [&](size_t first, size_t end, unsigned thread) {

@@ -13,6 +13,8 @@ struct ReadLoop {
   uint64_t (*run)(const void* p, size_t bytes);
 };
 
+uint64_t read_plain(const void* p, size_t bytes);  // the same in C++
+
 // Those that this CPU can run. Empty: none.
 std::vector<ReadLoop> read_loops(const CpuFeatures& cpu);
 

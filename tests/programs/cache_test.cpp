@@ -82,14 +82,16 @@ TEST_F(Cache, WhatSomebodyMayBeWritingStays) {
   std::ofstream(unfinished) << "half";
   EXPECT_EQ(quantize({"--prune", "all"}).code, 0);
   EXPECT_TRUE(fs::exists(unfinished));
+  for (const char* other : {"mine.mnm", "notes.txt"}) std::ofstream(unfinished.parent_path() / other) << "mine";
+  fs::create_directory(unfinished.parent_path() / "a-0123456789abcdef.mnm");
   fs::last_write_time(unfinished, fs::file_time_type::clock::now() - std::chrono::hours(2));
   EXPECT_NE(quantize({"--prune", "stale"}).out.find(".nybble-1-1.tmp"), std::string::npos);
   EXPECT_FALSE(fs::exists(unfinished));
+  EXPECT_EQ(quantize({"--prune", "all"}).code, 0);
+  EXPECT_EQ(kept().size(), 3u) << "what is none of ours stays";
 }
 
-TEST_F(Cache, WhatTheWeightsLostIsSaid) {
-  EXPECT_NE(ask(model_.string()).err.find("(the weights lost 0."), std::string::npos);
-}
+TEST_F(Cache, WhatTheWeightsLostIsSaid) { EXPECT_NE(ask(model_.string()).err.find("(the weights lost 0."), std::string::npos); }
 
 TEST_F(Cache, NothingLostIsSaidToo) {
   NYB_NEED_DATA();

@@ -28,6 +28,8 @@ TEST(OddTemplate, ChatCompletesAndSaysWhyOnce) {
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(count_of(r.err, "completion mode"), 1u) << r.err;
   EXPECT_EQ(count_of(r.err, kFault), 1u) << r.err;
+  const Ran quiet = chat({odd_model(), "--max", "4", "--temp", "0", "--quiet", "-p", "x"});
+  EXPECT_EQ(count_of(quiet.err, kFault), 1u) << "also where all else is kept back: " << quiet.err;
   const Ran raw = chat({"--raw", "-p", "Once upon a", "--max", "4", "--temp", "0", "--quiet"});
   EXPECT_EQ(r.out, raw.out + raw.out);
 }
@@ -99,10 +101,15 @@ TEST(Template, OptionsAreTold) {
   EXPECT_NE(fingerprint({"--date", "2026-07-05"}), day);
   EXPECT_NE(fingerprint({"--date", "2026-07-04", "--template-var", "mood=glad"}), day);
   EXPECT_EQ(fingerprint({"--date", "2026-07-04", "--template-var", "mood=\"\"", "--template-var", "other=[1]"}), day);
-  for (const Args& wrong : {Args{"--date", "tomorrow"}, Args{"--template-var", "mood"}, Args{"--template-var", "=x"}}) {
+  for (const Args& wrong : {Args{"--date", "tomorrow"}, Args{"--template-var", "mood"}, Args{"--template-var", "=x"},
+                            Args{"--template-var", "messages=1"}}) {
     const Ran r = chat(wrong);
     EXPECT_EQ(r.code, 2) << r.err;
-    EXPECT_NE(r.err.find(wrong[0] == "--date" ? "2026-07-31" : "NAME=VALUE"), std::string::npos) << r.err;
+    EXPECT_NE(r.err.find(wrong[0] == "--date"       ? "2026-07-31"
+                         : wrong[1] == "messages=1" ? "leave it out"
+                                                    : "NAME=VALUE"),
+              std::string::npos)
+        << r.err;
   }
 }
 
