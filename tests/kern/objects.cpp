@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -146,7 +147,7 @@ std::vector<Instruction> disassemble(const std::string& path, const std::string&
 }
 
 std::vector<std::string> built_objects(const std::string& kind) {
-  std::istringstream list(load(std::string(NYB_BINARY_DIR) + "/tests/objects-" + kind + ".txt"));
+  std::istringstream list(load((std::filesystem::path(NYB_BINARY_DIR) / "tests" / ("objects-" + kind + ".txt")).string()));
   std::vector<std::string> out;
   for (std::string line; std::getline(list, line);) {
     if (!line.empty()) out.push_back(line);
