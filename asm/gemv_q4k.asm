@@ -24,6 +24,7 @@
 %include "abi.inc"
 %include "isa.inc"
 %include "dot.inc"
+%include "panel.inc"
 %include "stream.inc"
 
 %macro GEMV_Q4K 1
@@ -31,17 +32,7 @@ path_begin %1
 kern gemv_q4k, 5, 0, 16, w, x, y, groups, panels
   DOT_INIT n4
   splat 14, 0x0f0f0f0f
-  lea groups, [3 * groups]
-  shl groups, 4
-  add groups, x
-  test panels, panels
-  jz .done
-.panel:
-  vxorps x0, x0, x0
-  vxorps x1, x1, x1
-  mov t0, x
-  cmp t0, groups
-  je .store
+  PANEL_BEGIN
 .block:
   %assign v 0
   %rep PANEL_VECS
@@ -105,17 +96,7 @@ kern gemv_q4k, 5, 0, 16, w, x, y, groups, panels
   jne .pair
   cmp t0, groups
   jne .block
-.store:
-  %assign v 0
-  %rep PANEL_VECS
-    vmovups [y + VBYTES * v], m%[v]
-    %assign v v + 1
-  %endrep
-  add y, 64
-  dec panels
-  jnz .panel
-.done:
-  kern_ret
+  PANEL_STORE
 kern_end
 %endmacro
 

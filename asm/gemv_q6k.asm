@@ -28,6 +28,7 @@
 %include "abi.inc"
 %include "isa.inc"
 %include "dot.inc"
+%include "panel.inc"
 %include "stream.inc"
 
 %macro GEMV_Q6K 1
@@ -36,17 +37,7 @@ kern gemv_q6k, 5, 0, 16, w, x, y, groups, panels
   DOT_INIT u6
   splat 13, 0x0f0f0f0f
   splat 14, 0x30303030
-  lea groups, [3 * groups]
-  shl groups, 4
-  add groups, x
-  test panels, panels
-  jz .done
-.panel:
-  vxorps x0, x0, x0
-  vxorps x1, x1, x1
-  mov t0, x
-  cmp t0, groups
-  je .store
+  PANEL_BEGIN
 .block:
   %assign v 0
   %rep PANEL_VECS
@@ -122,17 +113,7 @@ kern gemv_q6k, 5, 0, 16, w, x, y, groups, panels
   jne .pair
   cmp t0, groups
   jne .block
-.store:
-  %assign v 0
-  %rep PANEL_VECS
-    vmovups [y + VBYTES * v], m%[v]
-    %assign v v + 1
-  %endrep
-  add y, 64
-  dec panels
-  jnz .panel
-.done:
-  kern_ret
+  PANEL_STORE
 kern_end
 %endmacro
 

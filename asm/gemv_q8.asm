@@ -14,23 +14,14 @@
 %include "abi.inc"
 %include "isa.inc"
 %include "dot.inc"
+%include "panel.inc"
 %include "stream.inc"
 
 %macro GEMV_Q8 1
 path_begin %1
 kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
   DOT_INIT i8
-  lea groups, [3 * groups]
-  shl groups, 4
-  add groups, x
-  test panels, panels
-  jz .done
-.panel:
-  vxorps x0, x0, x0
-  vxorps x1, x1, x1
-  mov t0, x
-  cmp t0, groups
-  je .store
+  PANEL_BEGIN
 .group:
   DOT_START i8, 2, [t0 + 40]
   %assign c 0
@@ -67,11 +58,7 @@ kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
     %assign v v + 1
   %endrep
   add row_scale, 64
-  add y, 64
-  dec panels
-  jnz .panel
-.done:
-  kern_ret
+  PANEL_NEXT
 kern_end
 %endmacro
 

@@ -14,6 +14,7 @@
 %include "abi.inc"
 %include "isa.inc"
 %include "dot.inc"
+%include "panel.inc"
 %include "stream.inc"
 
 %macro GEMV_Q80 1
@@ -21,17 +22,7 @@ path_begin %1
 kern gemv_q80, 5, 0, 16, w, x, y, groups, panels
   DOT_INIT i8
   mov t2, groups
-  lea groups, [3 * groups]
-  shl groups, 4
-  add groups, x
-  test panels, panels
-  jz .done
-.panel:
-  vxorps x0, x0, x0
-  vxorps x1, x1, x1
-  mov t0, x
-  cmp t0, groups
-  je .store
+  PANEL_BEGIN
   test t2b, 1
   jz .pair                                  ; an odd number of groups: the first goes alone, as the second of a pair
   sub t0, 48
@@ -75,17 +66,7 @@ kern gemv_q80, 5, 0, 16, w, x, y, groups, panels
   add t0, 96
   cmp t0, groups
   jne .pair
-.store:
-  %assign v 0
-  %rep PANEL_VECS
-    vmovups [y + VBYTES * v], m%[v]
-    %assign v v + 1
-  %endrep
-  add y, 64
-  dec panels
-  jnz .panel
-.done:
-  kern_ret
+  PANEL_STORE
 kern_end
 %endmacro
 
