@@ -14,9 +14,9 @@ namespace nyb {
 // Memory of the kind that weights lie in.
 class ProbeMemory {
  public:
-  // file: a file of the page cache, mapped as a model is (--load map); small and huge: anonymous memory with 4 KiB or 2 MiB pages
-  // (--load huge).
-  enum class Kind : uint8_t { file, small, huge };
+  // file: a file of the page cache, mapped as a model is (--load map); huge: anonymous memory with 2 MiB pages (--load
+  // huge).
+  enum class Kind : uint8_t { file, huge };
   // Filled, so that every page is there. Throws Error where there is not that much memory or room on the disk.
   ProbeMemory(size_t bytes, Kind kind);
   ~ProbeMemory();
@@ -30,7 +30,7 @@ class ProbeMemory {
   size_t size_ = 0;
   Kind kind_;
 };
-std::string_view probe_kind_name(ProbeMemory::Kind k);  // "mapped file", "4 KiB pages", "2 MiB pages"
+std::string_view probe_kind_name(ProbeMemory::Kind k);  // "mapped file", "2 MiB pages"
 
 // Enough for the last cache to be of no use: four times it, and 256 MiB at least; less where free memory is scarce.
 size_t probe_bytes();

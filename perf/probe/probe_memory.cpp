@@ -38,7 +38,6 @@ int temporary_file(size_t bytes) {
 std::string_view probe_kind_name(ProbeMemory::Kind k) {
   switch (k) {
     case ProbeMemory::Kind::file: return "mapped file";
-    case ProbeMemory::Kind::small: return "4 KiB pages";
     case ProbeMemory::Kind::huge: return "2 MiB pages";
   }
   return "";
@@ -56,7 +55,7 @@ ProbeMemory::ProbeMemory(size_t bytes, Kind kind) : size_((bytes + kHugePage - 1
   if (p == MAP_FAILED)
     throw Error(fmt::format("{} of memory for the measurement are not to be had: {}", human_bytes(size_), std::strerror(errno)));
   data_ = static_cast<std::byte*>(p);
-  if (kind != Kind::file) (void)madvise(p, size_, kind == Kind::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  if (kind == Kind::huge) (void)madvise(p, size_, MADV_HUGEPAGE);
   // Zero pages may be shared by the system: every page gets something of its own.
   uint64_t v = 1;
   for (size_t at = 0; at < size_; at += 64) {
