@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cmath>
-#include <filesystem>
 
 #include "kern/error.h"
 #include "kern/mxcsr.h"
@@ -15,7 +14,6 @@
 
 namespace nyb {
 namespace {
-namespace fs = std::filesystem;
 
 constexpr uint32_t kMagicAk42 = 0x616b3432;
 constexpr uint64_t kFieldsBytes = 7 * 4, kNewHeaderBytes = 256;
@@ -29,13 +27,7 @@ struct Run {
 
 class Reader {
  public:
-  Reader(const std::string& path, const std::string& name) {
-    src_.path = path;
-    src_.files.emplace_back(path);
-    const std::string file = fs::path(path).filename().string();
-    src_.meta.set(key::source_file, file);
-    src_.meta.set(key::name, name.empty() ? fs::path(file).stem().string() : name);
-  }
+  Reader(const std::string& path, const std::string& name) : src_(source_of_file(path, name)) {}
 
   ModelSource run() {
     header();

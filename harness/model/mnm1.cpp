@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cmath>
-#include <filesystem>
 
 #include "kern/error.h"
 #include "kern/mxcsr.h"
@@ -16,7 +15,6 @@
 
 namespace nyb {
 namespace {
-namespace fs = std::filesystem;
 
 constexpr uint64_t kHeaderBytes = 4096, kFieldsEnd = 96, kPad = 64;
 constexpr uint64_t kInt4GroupBytes = kGroup / 2;
@@ -31,13 +29,7 @@ struct Matrix {
 
 class Reader {
  public:
-  Reader(const std::string& path, const std::string& name) {
-    src_.path = path;
-    src_.files.emplace_back(path);
-    const std::string file = fs::path(path).filename().string();
-    src_.meta.set(key::source_file, file);
-    src_.meta.set(key::name, name.empty() ? fs::path(file).stem().string() : name);
-  }
+  Reader(const std::string& path, const std::string& name) : src_(source_of_file(path, name)) {}
 
   ModelSource run() {
     header();

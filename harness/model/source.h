@@ -50,6 +50,10 @@ struct ModelSource {
   std::vector<SourceTensor> tensors;  // one for each of model_slots(shape, tied), in that order, of its size
 };
 
+// The beginning of a source that is one file: mapped, with what it is called. `name` is what to call the model, by default the
+// file's name without its ending. Throws Error as MappedFile does.
+ModelSource source_of_file(const std::string& path, const std::string& name);
+
 // Opens a Hugging Face folder of a model of one of the families (family.h): config.json, and model.safetensors or
 // model.safetensors.index.json with its parts. `name` is what to call the model, by default the folder's name. Throws Error: one
 // sentence naming the file and the key or tensor that is missing, unexpected, malformed or beyond what this program runs.

@@ -9,6 +9,16 @@
 namespace nyb {
 namespace fs = std::filesystem;
 
+ModelSource source_of_file(const std::string& path, const std::string& name) {
+  ModelSource src;
+  src.path = path;
+  src.files.emplace_back(path);
+  const fs::path file = fs::path(path).filename();
+  src.meta.set(key::source_file, file.string());
+  src.meta.set(key::name, name.empty() ? file.stem().string() : name);
+  return src;
+}
+
 ModelSource source_open(const std::string& in, const std::string& name) {
   const fs::file_type type = file_look(in);
   if (type == fs::file_type::not_found) throw Error(in + ": there is no such file or folder");
