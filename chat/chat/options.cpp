@@ -165,7 +165,7 @@ std::vector<int32_t> parse_ids(std::string_view text) {
 void chat_options(CLI::App& app, ChatOptions& o) {
   opt_text(
       app, "model", [&o](const std::string& s) { set_model(s, o.model); },
-      "Model file, .mnm (default: the built-in model, or NYBBLE_MODEL)")
+      "Model file, .mnm; or a GGUF or Hugging Face folder, converted once (default: the built-in model, or NYBBLE_MODEL)")
       ->type_name("");
   opt_text(app, "-p,--prompt", to(o.message), "Answer one message and exit; piped text is added to it")->type_name("TEXT");
   opt_text(app, "-f,--file", to(o.file), "The same with a file as the message")->type_name("FILE");
