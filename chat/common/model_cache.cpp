@@ -61,8 +61,8 @@ std::optional<std::string> identity(const fs::path& source) {
     for (const fs::path& f : files_of(source)) {
       struct stat st {};
       if (stat(f.c_str(), &st) != 0) return std::nullopt;
-      all += fmt::format("{} {} {}.{}", f.filename().string(), st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec) +
-             fmt::format(" {}.{}\n", st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
+      all += fmt::format("{} {} {}.{} {}.{}\n", f.filename().string(), st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+                         st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
     }
   } catch (const fs::filesystem_error&) { return std::nullopt; }
   return fmt::format("{:016x}", XXH3_64bits(all.data(), all.size()));
