@@ -74,9 +74,9 @@ SweepRow row_of(const SweepModel& m, const SweepOptions& o, Path path, unsigned 
     r.macs_per_token -= static_cast<double>(m.model->head->rows * m.model->head->cols) * (1 - 1.0 / prompt);
     return r;
   }
-  const double positions = depth + 0.5 * (gen + 1);  // read by a token, on average, its own included
-  const double kv = static_cast<double>(kv_bytes_per_position(m.model->shape, o.kv == KvType::f16 ? 2 : 4));
-  r.bytes_per_token = static_cast<double>(cost.read_per_token) + positions * kv;
+  uint64_t kv = 0;  // read by all of the tokens
+  for (uint32_t i = 0; i < gen; ++i) kv += kv_read_bytes(m.model->shape, r.kv, uint64_t{depth} + i);
+  r.bytes_per_token = static_cast<double>(cost.read_per_token) + static_cast<double>(kv) / gen;
   return r;
 }
 

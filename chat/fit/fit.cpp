@@ -20,8 +20,6 @@ std::string choice_name(const Choice& c) {
   return c.type == c.head ? std::string(ttype_name(c.type)) : fmt::format("{} (head {})", ttype_name(c.type), ttype_name(c.head));
 }
 
-uint64_t element_bytes(KvType kv) { return kv == KvType::f16 ? 2 : 4; }
-
 }  // namespace
 
 Fit fit_of(const ModelOutline& m, uint32_t ctx, KvType kv, unsigned threads, const MemoryLeft& left, double bandwidth) {
@@ -35,7 +33,7 @@ Fit fit_of(const ModelOutline& m, uint32_t ctx, KvType kv, unsigned threads, con
   f.threads = threads;
   f.left = left;
   f.bandwidth = bandwidth;
-  f.kv_per_position = kv_bytes_per_position(m.shape, element_bytes(kv));
+  f.kv_per_position = kv_bytes_per_position(m.shape, kv);
   for (const uint32_t c : {2048u, 4096u, 8192u, 32768u, 131072u})
     if (c <= m.shape.ctx) f.contexts.push_back(c);
   f.contexts.push_back(f.ctx);
@@ -51,8 +49,7 @@ Fit fit_of(const ModelOutline& m, uint32_t ctx, KvType kv, unsigned threads, con
     FitRow r{name, cost.weights, f.ctx * f.kv_per_position, working, false, cost.read_per_token, {}};
     r.fits = r.total() <= left.bytes;
     for (const uint32_t d : f.depths) {
-      const double bytes = static_cast<double>(cost.read_per_token) + (d + 1.0) * static_cast<double>(f.kv_per_position);
-      r.ceilings.push_back(bandwidth * 1e9 / bytes);
+      r.ceilings.push_back(bandwidth * 1e9 / static_cast<double>(cost.read_per_token + kv_read_bytes(m.shape, kv, d)));
     }
     f.rows.push_back(std::move(r));
   };

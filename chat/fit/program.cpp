@@ -50,7 +50,7 @@ int fit_main(int argc, char** argv) {
       "Positions of context (default: the model's, at most 4096)");
   opt_text(
       app, "--kv", [&o](const std::string& s) { o.kv = kv_parse(s); }, "Type of the cache")
-      ->type_name("f32|f16")
+      ->type_name(alternatives(kv_names()))
       ->default_str("f32");
   opt_whole(
       app, "--threads", 1, 1024, [&o](uint64_t v) { o.threads = static_cast<uint32_t>(v); }, "Threads (default: what helps here)");

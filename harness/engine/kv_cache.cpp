@@ -28,9 +28,27 @@ const T* as(const uint8_t* p) {
 std::string_view kv_name(KvType t) { return t == KvType::f16 ? "f16" : "f32"; }
 
 KvType kv_parse(std::string_view name) {
-  for (const KvType t : {KvType::f32, KvType::f16})
+  for (const KvType t : kKvTypes)
     if (name == kv_name(t)) return t;
-  throw Error("cache type \"" + std::string(name) + "\" is unknown: choose f32 or f16");
+  throw Error("cache type \"" + std::string(name) + "\" is unknown: there are " + kv_names());
+}
+
+std::string kv_names() {
+  std::string all;
+  for (const KvType t : kKvTypes) all += (all.empty() ? "" : ", ") + std::string(kv_name(t));
+  return all;
+}
+
+uint64_t kv_head_bytes(KvType t, uint64_t head_dim) { return head_dim * (t == KvType::f16 ? sizeof(uint16_t) : sizeof(float)); }
+
+uint64_t kv_bytes_per_position(const ModelShape& shape, KvType t) {
+  return uint64_t{2} * shape.kv_heads * shape.layers * kv_head_bytes(t, shape.head_dim);
+}
+
+uint64_t kv_read_bytes(const ModelShape& shape, KvType t, uint64_t pos) {
+  uint64_t positions = 0;  // of all layers
+  for (uint32_t layer = 0; layer < shape.layers; layer++) positions += pos + 1 - shape.first_seen(layer, pos);
+  return uint64_t{2} * shape.kv_heads * positions * kv_head_bytes(t, shape.head_dim);
 }
 
 KvCache::KvCache(const ModelShape& shape, uint32_t ctx, KvType type)

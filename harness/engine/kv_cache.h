@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "engine/buffer.h"
@@ -11,8 +12,17 @@
 namespace nyb {
 
 enum class KvType { f32, f16 };
+inline constexpr KvType kKvTypes[] = {KvType::f32, KvType::f16};
 std::string_view kv_name(KvType t);
 KvType kv_parse(std::string_view name);  // throws Error listing the valid ones
+std::string kv_names();                  // "f32, f16"
+
+// Bytes of the keys, or of the values, of one KV head at one position.
+uint64_t kv_head_bytes(KvType t, uint64_t head_dim);
+// Of the keys and values of one position in all layers: what a longer context takes.
+uint64_t kv_bytes_per_position(const ModelShape& shape, KvType t);
+// Of the keys and values that a token at `pos` looks at, its own included: of a layer with a window those within it.
+uint64_t kv_read_bytes(const ModelShape& shape, KvType t, uint64_t pos);
 
 // For each layer and KV head keys as [block of 16 positions][head_dim][16], so that a lane of the score kernels is a position,
 // and values as [position][head_dim], so that a lane of the mix kernels is a dimension. Zeroed, so that the positions of a

@@ -107,8 +107,4 @@ std::string type_names(const std::vector<Tensor>& tensors, bool tied) {
   return s;
 }
 
-uint64_t kv_bytes_per_position(const ModelShape& shape, uint64_t element_bytes) {
-  return uint64_t{2} * shape.kv_heads * shape.head_dim * shape.layers * element_bytes;
-}
-
 }  // namespace nyb

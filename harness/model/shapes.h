@@ -39,7 +39,4 @@ ModelCost model_cost(const std::vector<Tensor>& tensors, bool tied);
 // "q4, some q8" where the layers differ among themselves. Most bytes of the layers decide which is named first.
 std::string type_names(const std::vector<Tensor>& tensors, bool tied);
 
-// Keys and values of one position, in all layers: 2 x KV heads x head dimension x layers x bytes of an element.
-uint64_t kv_bytes_per_position(const ModelShape& shape, uint64_t element_bytes);
-
 }  // namespace nyb

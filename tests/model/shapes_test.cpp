@@ -79,12 +79,25 @@ TEST(Shapes, AreThoseOfTheModels) {
     ASSERT_NE(s, nullptr) << k.name;
     EXPECT_NEAR(static_cast<double>(s->shape().params) * 1e-6, k.millions, 0.002 * k.millions) << k.name;
   }
-  EXPECT_EQ(kv_bytes_per_position(shape_find("qwen2.5-1.5b")->shape(), 2), 28672u);
+  EXPECT_EQ(kv_bytes_per_position(shape_find("qwen2.5-1.5b")->shape(), KvType::f16), 28672u);
   EXPECT_EQ(shape_find("qwen2.5"), nullptr);
   for (const NamedShape& s : named_shapes()) {
     EXPECT_NE(shape_names().find(s.name), std::string::npos);
     EXPECT_EQ(s.heads % s.kv_heads, 0u) << s.name;
   }
+}
+
+// By hand: of three layers one sees 21 positions, one 270, one all; two KV heads of 16 dimensions.
+TEST(Shapes, AWindowBoundsWhatATokenReads) {
+  ModelShape s = tiny.shape();
+  s.windows = {0, 21, 270};
+  constexpr uint64_t position = 2 * 2 * 16 * 2;  // keys and values of a layer in f16
+  EXPECT_EQ(kv_read_bytes(s, KvType::f16, 0), 3 * position);
+  EXPECT_EQ(kv_read_bytes(s, KvType::f16, 20), 3 * 21 * position);
+  EXPECT_EQ(kv_read_bytes(s, KvType::f16, 21), (22 + 21 + 22) * position);
+  EXPECT_EQ(kv_read_bytes(s, KvType::f16, 299), (300 + 21 + 270) * position);
+  s.windows.clear();
+  EXPECT_EQ(kv_read_bytes(s, KvType::f16, 299), 300 * kv_bytes_per_position(s, KvType::f16));
 }
 
 TEST(Shapes, AnEngineTakesWhatIsToldBefore) {
@@ -97,7 +110,7 @@ TEST(Shapes, AnEngineTakesWhatIsToldBefore) {
       o.chunk = 5;
       const Engine e(*m, kern_table(Path::ref), pool, o);
       EXPECT_EQ(eng_work_bytes(tiny.shape(), o, threads), e.work_bytes());
-      EXPECT_EQ((ctx + 15) / 16 * 16 * kv_bytes_per_position(tiny.shape(), 4), e.kv_bytes());
+      EXPECT_EQ((ctx + 15) / 16 * 16 * kv_bytes_per_position(tiny.shape(), KvType::f32), e.kv_bytes());
     }
 }
 
