@@ -13,6 +13,7 @@
 #include "model/family.h"
 #include "model/format.h"
 #include "model/gguf.h"
+#include "model/gguf_names.h"
 #include "model/meta_io.h"
 #include "model/rope.h"
 #include "model/source.h"
@@ -20,30 +21,6 @@
 namespace nyb {
 namespace {
 namespace fs = std::filesystem;
-
-// "layers.3.q" of a model file is "blk.3.attn_q.weight" there
-std::string gguf_name(const std::string& slot) {
-  if (slot == "embed") return "token_embd.weight";
-  if (slot == "out_norm") return "output_norm.weight";
-  if (slot == "head") return "output.weight";
-  static const std::map<std::string, std::string, std::less<>> parts = {{"attn_norm", "attn_norm.weight"},
-                                                                        {"q", "attn_q.weight"},
-                                                                        {"k", "attn_k.weight"},
-                                                                        {"v", "attn_v.weight"},
-                                                                        {"q_bias", "attn_q.bias"},
-                                                                        {"k_bias", "attn_k.bias"},
-                                                                        {"v_bias", "attn_v.bias"},
-                                                                        {"q_norm", "attn_q_norm.weight"},
-                                                                        {"k_norm", "attn_k_norm.weight"},
-                                                                        {"o", "attn_output.weight"},
-                                                                        {"o_bias", "attn_output.bias"},
-                                                                        {"ffn_norm", "ffn_norm.weight"},
-                                                                        {"gate", "ffn_gate.weight"},
-                                                                        {"up", "ffn_up.weight"},
-                                                                        {"down", "ffn_down.weight"}};
-  const size_t from = std::string_view("layers.").size(), dot = slot.rfind('.');
-  return "blk." + slot.substr(from, dot + 1 - from) + parts.at(slot.substr(dot + 1));
-}
 
 // Keys after the architecture's name that change what is computed, of models that this program does not run.
 constexpr const char* kNotRun[] = {"expert_count",
@@ -56,7 +33,6 @@ constexpr const char* kNotRun[] = {"expert_count",
                                    "logit_scale",
                                    "residual_scale",
                                    "embedding_scale",
-                                   "rope.scaling.attn_factor",
                                    "rope.scaling.yarn_attn_factor",
                                    "rope.scaling.yarn_ext_factor",
                                    "rope.scaling.yarn_log_multiplier",
@@ -205,15 +181,17 @@ class Importer {
     const double eps = positive("attention.layer_norm_rms_epsilon");
     const RopeRule rule = rope_rule();
     s.rope_freqs = rope_frequencies(rule, s.head_dim);
-    if (rule.scaling == RopeScaling::yarn) s.rope_factor = static_cast<float>(yarn_magnitude(rule.factor));
-    if (const GgufTensor* t = g_.tensor(kFactors)) {
+    // beside what yarn multiplies sine and cosine by, as llama.cpp does
+    const double magnitude = rule.scaling == RopeScaling::yarn ? yarn_magnitude(rule.factor) : 1;
+    s.rope_factor = static_cast<float>(magnitude * positive("rope.scaling.attn_factor", 1.0));
+    if (const GgufTensor* t = g_.tensor(kGgufRopeFactors)) {
       const SourceTensor factors = taken(*t, {s.head_dim / 2});
       std::vector<float> f(s.head_dim / 2);
       source_read(factors, 0, f.size(), f.data());
       for (size_t i = 0; i < f.size(); i++) {
         if (!std::isfinite(f[i]) || f[i] < 1e-6F)
-          throw Error(
-              fmt::format("{}: value {} of tensor {} is {}, by which no frequency can be divided", path_, i, kFactors, f[i]));
+          throw Error(fmt::format("{}: value {} of tensor {} is {}, by which no frequency can be divided", path_, i,
+                                  kGgufRopeFactors, f[i]));
         s.rope_freqs[i] /= static_cast<double>(f[i]);
       }
     }
@@ -255,7 +233,7 @@ class Importer {
       const GgufTensor* t = g_.tensor(name);
       if (!t) throw Error(fmt::format("{}: tensor {} is missing", path_, name));
       SourceTensor s = taken(*t, slot.matrix ? std::vector<uint64_t>{slot.rows, slot.cols} : std::vector<uint64_t>{slot.cols});
-      if (family_->gguf_pairs && turned(slot.name)) {
+      if (family_->gguf_pairs && gguf_turned(slot.name)) {
         s.pairs_of = src_.shape.head_dim;
         if (!slot.matrix) s.shape = {slot.cols, 1};  // of a bias each value is a row
       }
@@ -265,12 +243,6 @@ class Importer {
       if (!used_.contains(t.name) && !t.name.ends_with(".attn_rot_embd"))  // buffers of old files that nobody reads
         throw Error(fmt::format("{}: tensor {} is not part of a {} model", g_.files()[t.file].path(), shown(t.name), arch_));
   }
-
-  static bool turned(std::string_view slot) {
-    return slot.ends_with(".q") || slot.ends_with(".k") || slot.ends_with(".q_bias") || slot.ends_with(".k_bias");
-  }
-
-  static constexpr const char* kFactors = "rope_freqs.weight";
 
   Gguf g_;
   std::string path_, arch_;

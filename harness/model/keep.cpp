@@ -125,6 +125,7 @@ std::string_view source_type_name(const SourceTensor& t) {
     case SourceType::bf16: return "bf16";
     case SourceType::q8: return t.group == t.shape.back() ? "q8" : "int8 in groups";
     case SourceType::q4: return "int4 with f32 scales";
+    case SourceType::panels: return ttype_name(t.panel);
     case SourceType::ggml: break;
   }
   return ggml_block(t.block).name;

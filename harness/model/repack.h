@@ -1,4 +1,4 @@
-// repack.h - rows of ggml's blocks (the tensors of GGUF files) as panels: the same integers and scales in other places.
+// repack.h - rows of ggml's blocks (the tensors of GGUF files) as panels, and back: the same integers and scales in other places.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,5 +13,9 @@ uint64_t ggml_row_bytes(TType type, uint64_t cols);
 // Up to sixteen rows, each ggml_row_bytes(type, cols) long, into a panel of panel_bytes(type, cols); rows beyond those given are
 // zero. Scales are not looked at: those that are not finite stay so. Throws Error as ggml_row_bytes does.
 void repack_panel(TType type, std::span<const uint8_t* const> rows, uint64_t cols, uint8_t* panel);
+
+// Row r (0..15) of such a panel as ggml has it, the very bytes that it was made of: ggml_row_bytes(type, cols) of them. Throws
+// Error likewise.
+void unpack_row(TType type, const uint8_t* panel, uint64_t cols, size_t r, uint8_t* row);
 
 }  // namespace nyb

@@ -9,6 +9,7 @@
 #include "kern/f16.h"
 #include "model/bytes.h"
 #include "model/dequant.h"
+#include "model/gguf_names.h"
 
 namespace nyb {
 
@@ -34,10 +35,22 @@ void read_nibbles(const SourceTensor& t, uint64_t first, uint64_t n, float* out)
   }
 }
 
+void read_panels(const SourceTensor& t, uint64_t first, uint64_t n, float* out) {
+  const Tensor panels = source_panels(t);
+  std::vector<float> row(panels.cols);
+  for (uint64_t done = 0; done < n;) {
+    const uint64_t from = (first + done) % panels.cols, count = std::min(panels.cols - from, n - done);
+    tensor_row(panels, (first + done) / panels.cols, row.data());
+    std::memcpy(out + done, row.data() + from, count * sizeof(float));
+    done += count;
+  }
+}
+
 // In the source's own order.
 void read_values(const SourceTensor& t, uint64_t first, uint64_t n, float* out) {
   if (t.type == SourceType::ggml) return read_blocks(t, first, n, out);
   if (t.type == SourceType::q4) return read_nibbles(t, first, n, out);
+  if (t.type == SourceType::panels) return read_panels(t, first, n, out);
   const uint8_t* p = t.data + first * source_type_bytes(t.type);
   switch (t.type) {
     case SourceType::f32: std::memcpy(out, p, n * sizeof(float)); break;
@@ -51,13 +64,25 @@ void read_values(const SourceTensor& t, uint64_t first, uint64_t n, float* out) 
       for (uint64_t i = 0; i < n; i++) out[i] = static_cast<float>(get_le<int8_t>(p + i)) * source_scale(t, (first + i) / t.group);
       break;
     case SourceType::q4:
-    case SourceType::ggml: break;
+    case SourceType::ggml:
+    case SourceType::panels: break;
   }
 }
 
 }  // namespace
 
 float source_scale(const SourceTensor& t, uint64_t group) { return get_le<float>(t.scales + group * sizeof(float)); }
+
+Tensor source_panels(const SourceTensor& t) {
+  Tensor out;
+  out.name = t.name;
+  out.type = t.panel;
+  out.rows = t.shape.size() == 1 ? 1 : t.shape[0];
+  out.cols = t.shape.back();
+  out.data = t.data;
+  out.bytes = t.bytes;
+  return out;
+}
 
 uint64_t source_type_bytes(SourceType t) {
   switch (t) {
@@ -67,11 +92,7 @@ uint64_t source_type_bytes(SourceType t) {
   }
 }
 
-uint64_t source_row(const SourceTensor& t, uint64_t row) {
-  if (t.pairs_of == 0) return row;
-  const uint64_t in_head = row % t.pairs_of, half = t.pairs_of / 2;
-  return row - in_head + (in_head < half ? 2 * in_head : 2 * (in_head - half) + 1);
-}
+uint64_t source_row(const SourceTensor& t, uint64_t row) { return t.pairs_of == 0 ? row : pairs_from_halves(row, t.pairs_of); }
 
 void source_read(const SourceTensor& t, uint64_t first, uint64_t n, float* out) {
   if (t.pairs_of == 0) return read_values(t, first, n, out);

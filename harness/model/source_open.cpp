@@ -19,6 +19,27 @@ ModelSource source_of_file(const std::string& path, const std::string& name) {
   return src;
 }
 
+ModelSource mnm_open(const std::string& path, const std::string& name) {
+  ModelSource src = source_of_file(path, name);
+  src.loaded = eng_load(path);
+  const Model& m = *src.loaded;
+  src.shape = m.shape;
+  src.tied = m.head == m.embed;
+  src.meta = m.meta;
+  src.meta.set(key::name, name.empty() ? m.name : name);
+  for (const Tensor& t : m.tensors) {
+    SourceTensor s;
+    s.name = t.name;
+    s.type = SourceType::panels;
+    s.panel = t.type;
+    s.shape = t.type == TType::vec ? std::vector<uint64_t>{t.cols} : std::vector<uint64_t>{t.rows, t.cols};
+    s.data = t.data;
+    s.bytes = t.bytes;
+    src.tensors.push_back(std::move(s));
+  }
+  return src;
+}
+
 ModelSource source_open(const std::string& in, const std::string& name) {
   const fs::file_type type = file_look(in);
   if (type == fs::file_type::not_found) throw Error(in + ": there is no such file or folder");

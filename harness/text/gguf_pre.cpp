@@ -26,7 +26,9 @@ constexpr std::string_view kMarks = R"([\p{P}\$\+<=>\^~\|]+)";
 constexpr std::string_view kDigits = R"(\p{N}+)";
 constexpr std::string_view kThreeDigits = "[0-9][0-9][0-9]";
 
-const std::vector<GgufPre>& table() {
+}  // namespace
+
+const std::vector<GgufPre>& gguf_pres() {
   static const std::vector<GgufPre> rows = {
       {"default", {kMarks, kGpt2Pattern, kDigits, kThreeDigits}},
       {"gpt-2", {kGpt2Pattern}},
@@ -49,16 +51,14 @@ const std::vector<GgufPre>& table() {
   return rows;
 }
 
-}  // namespace
-
 const GgufPre* gguf_pre(std::string_view name) {
-  const auto it = std::find_if(table().begin(), table().end(), [&](const GgufPre& p) { return p.name == name; });
-  return it == table().end() ? nullptr : &*it;
+  const auto it = std::find_if(gguf_pres().begin(), gguf_pres().end(), [&](const GgufPre& p) { return p.name == name; });
+  return it == gguf_pres().end() ? nullptr : &*it;
 }
 
 std::string gguf_pre_names() {
   std::string out;
-  for (const GgufPre& p : table()) fmt::format_to(std::back_inserter(out), "{}{}", out.empty() ? "" : ", ", p.name);
+  for (const GgufPre& p : gguf_pres()) fmt::format_to(std::back_inserter(out), "{}{}", out.empty() ? "" : ", ", p.name);
   return out;
 }
 

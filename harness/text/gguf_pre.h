@@ -14,6 +14,8 @@ struct GgufPre {
   bool nfc = false;  // texts are put into this form first: the file never says, the model's tokenizer.json does
 };
 
+const std::vector<GgufPre>& gguf_pres();  // all that are known
+
 // nullptr when the name is not known.
 const GgufPre* gguf_pre(std::string_view name);
 

@@ -95,6 +95,18 @@ TEST_P(Repack, RowsComeBack) {
   }
 }
 
+TEST_P(Repack, TheRowsComeOutAsTheyWent) {
+  const TType type = GetParam();
+  const Packed p = packed(type, 16, 300);
+  for (size_t r = 0; r < 16; r++) {
+    std::vector<uint8_t> row(p.rows[r].size() + 1, 0x5a);
+    unpack_row(type, p.panel.data(), kCols, r, row.data());
+    EXPECT_EQ(row.back(), 0x5a);
+    row.pop_back();
+    EXPECT_EQ(row, p.rows[r]) << r;
+  }
+}
+
 // What dequantize_row_q8_0, _q4_0, _q4_K and _q6_K of ggml (libggml-base of node-llama-cpp 3.21.1) make of these blocks.
 TEST_P(Repack, TheFloatsAreThoseOfGgml) {
   const TType type = GetParam();
