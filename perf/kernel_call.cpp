@@ -16,6 +16,8 @@ struct Size {
   size_t a, b;  // rows, columns; heads or positions, head dimension; the length of a vector, 1
 };
 constexpr Size kMatrices[] = {{768, 768}, {2048, 768}, {4096, 4096}}, kSmallMatrix[] = {{64, 256}};
+constexpr Size kTallMatrices[] = {{2048, 768}, {1536, 1536}};
+constexpr size_t kTokens = 48;  // of a prompt: whole tiles of every kernel
 constexpr Size kVectors[] = {{768, 1}, {4096, 1}}, kSmallVector[] = {{1024, 1}};
 constexpr Size kHeads[] = {{12, 64}, {32, 128}}, kSmallHeads[] = {{4, 128}};
 constexpr Size kPositions[] = {{256, 64}, {256, 128}}, kSmallPositions[] = {{128, 64}};  // a segment
@@ -80,26 +82,33 @@ KernelCall attention(std::vector<Array> arrays, Size s, F f) {
   return c;
 }
 
-KernelCall product(TType t, Size s) {
+// By the vectors of so many tokens: mat_panels takes gemv for one, gemm for more.
+KernelCall product(TType t, Size s, size_t tokens) {
   KernelCall c;
   c.set_bytes = weight_bytes(t, s.a, s.b);
   c.bytes = static_cast<double>(tensor_bytes(t, s.a, s.b));
-  c.macs = c.elements = static_cast<double>(s.a * s.b);
+  c.macs = c.elements = static_cast<double>(s.a * s.b * tokens);
+  if (tokens > 1) c.shape = fmt::format("x{}", tokens);
   c.fill = [=](std::byte* set) { random_matrix(t, s.a, s.b, set, 1); };
   Tensor w;
   w.type = t;
   w.rows = s.a;
   w.cols = s.b;
-  c.run = [w, vectors = std::make_shared<Vectors>(s.b, s.a)](const KernTable& k, std::byte* set) mutable {
+  c.run = [=, vectors = std::make_shared<Vectors>(s.b, s.a, tokens)](const KernTable& k, std::byte* set) mutable {
     w.data = reinterpret_cast<const uint8_t*>(set);
-    mat_panels(k, w, 0, panels_of(w.rows), vectors->in(), 1, vectors->y.data(), 0);
+    mat_panels(k, w, 0, panels_of(w.rows), vectors->in(), tokens, vectors->y.data(), s.a);
   };
   return c;
 }
 
 template <TType T>
 KernelCall product_of(Size s) {
-  return product(T, s);
+  return product(T, s, 1);
+}
+
+template <TType T>
+KernelCall prompt_of(Size s) {
+  return product(T, s, kTokens);
 }
 
 constexpr size_t kF = sizeof(float), kH = sizeof(uint16_t);
@@ -117,6 +126,12 @@ const Entry kEntries[] = {
     {"gemv_q4k", kMatrices, kSmallMatrix, product_of<TType::q4k>},
     {"gemv_q6k", kMatrices, kSmallMatrix, product_of<TType::q6k>},
     {"gemv_f32", kMatrices, kSmallMatrix, product_of<TType::f32>},
+    {"gemm_q8", kTallMatrices, kSmallMatrix, prompt_of<TType::q8>},
+    {"gemm_q4", kTallMatrices, kSmallMatrix, prompt_of<TType::q4>},
+    {"gemm_q80", kTallMatrices, kSmallMatrix, prompt_of<TType::q80>},
+    {"gemm_q4k", kTallMatrices, kSmallMatrix, prompt_of<TType::q4k>},
+    {"gemm_q6k", kTallMatrices, kSmallMatrix, prompt_of<TType::q6k>},
+    {"gemm_f32", kTallMatrices, kSmallMatrix, prompt_of<TType::f32>},
     {"qx_vec", kVectors, kSmallVector,
      [](Size s) {
        return call_of({{s.a, kF}, {groups_of(s.a), sizeof(QxGroup)}}, static_cast<double>(s.a),
@@ -211,7 +226,7 @@ const Entry* entry_of(std::string_view kernel) {
 KernelCall made(const Entry& e, Size s) {
   KernelCall c = e.make(s);
   c.kernel = e.kernel;
-  c.shape = s.b == 1 ? fmt::format("{}", s.a) : fmt::format("{}x{}", s.a, s.b);
+  c.shape = (s.b == 1 ? fmt::format("{}", s.a) : fmt::format("{}x{}", s.a, s.b)) + c.shape;
   return c;
 }
 

@@ -47,10 +47,11 @@ Tensor random_matrix(TType t, size_t rows, size_t cols, std::byte* at, uint64_t 
   return w;
 }
 
-Vectors::Vectors(size_t cols, size_t rows) : x(cols), y(rows), groups(groups_of(cols)) {
+Vectors::Vectors(size_t cols, size_t rows, size_t tokens)
+    : x(cols * tokens), y(rows * tokens), groups(groups_of(cols) * tokens), tokens_(tokens) {
   uint64_t state = kInputSeed;
   for (float& v : x) v = splitmix_unit(state);
-  kern_table(Path::ref).qx_vec(x.data(), groups.data(), cols);
+  for (size_t t = 0; t < tokens; ++t) kern_table(Path::ref).qx_vec(x.data() + t * cols, groups.data() + t * groups_of(cols), cols);
 }
 
 }  // namespace nyb

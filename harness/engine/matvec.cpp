@@ -6,19 +6,29 @@
 namespace nyb {
 namespace {
 
-constexpr size_t kTileBytes = size_t{24} << 10;  // of weights; leaves room for a token's vector in the smallest first cache
+constexpr size_t kBlockBytes = size_t{128} << 10;  // of weights; half of the smallest second cache
 
-void one(const KernTable& kern, const Tensor& w, size_t from, size_t count, const MatIn& in, size_t token, float* y) {
+void one(const KernTable& kern, const Tensor& w, size_t from, size_t count, const MatIn& in, float* y) {
   const uint8_t* const panel = w.panel(from);
-  const QxGroup* const x = in.groups + token * in.groups_stride;
   switch (w.type) {
-    case TType::q8: return kern.gemv_q8(panel, w.row_scale() + from * kPanelRows, x, y, groups_of(w.cols), count);
-    case TType::q4: return kern.gemv_q4(panel, x, y, groups_of(w.cols), count);
-    case TType::q80: return kern.gemv_q80(panel, x, y, groups_of(w.cols), count);
-    case TType::q4k: return kern.gemv_q4k(panel, x, y, groups_of(w.cols), count);
-    case TType::q6k: return kern.gemv_q6k(panel, x, y, groups_of(w.cols), count);
-    case TType::f32:
-      return kern.gemv_f32(reinterpret_cast<const float*>(panel), in.values + token * in.values_stride, y, w.cols, count);
+    case TType::q8: return kern.gemv_q8(panel, w.row_scale() + from * kPanelRows, in.groups, y, groups_of(w.cols), count);
+    case TType::q4: return kern.gemv_q4(panel, in.groups, y, groups_of(w.cols), count);
+    case TType::q80: return kern.gemv_q80(panel, in.groups, y, groups_of(w.cols), count);
+    case TType::q4k: return kern.gemv_q4k(panel, in.groups, y, groups_of(w.cols), count);
+    case TType::q6k: return kern.gemv_q6k(panel, in.groups, y, groups_of(w.cols), count);
+    case TType::f32: return kern.gemv_f32(reinterpret_cast<const float*>(panel), in.values, y, w.cols, count);
+    case TType::vec: break;
+  }
+}
+
+void several(const KernTable& kern, TType t, const GemmArgs& args) {
+  switch (t) {
+    case TType::q8: return kern.gemm_q8(&args);
+    case TType::q4: return kern.gemm_q4(&args);
+    case TType::q80: return kern.gemm_q80(&args);
+    case TType::q4k: return kern.gemm_q4k(&args);
+    case TType::q6k: return kern.gemm_q6k(&args);
+    case TType::f32: return kern.gemm_f32(&args);
     case TType::vec: break;
   }
 }
@@ -27,10 +37,20 @@ void one(const KernTable& kern, const Tensor& w, size_t from, size_t count, cons
 
 void mat_panels(const KernTable& kern, const Tensor& w, size_t from, size_t to, const MatIn& in, size_t tokens, float* y,
                 size_t y_stride) {
-  if (tokens == 1) return one(kern, w, from, to - from, in, 0, y);
-  const size_t tile = std::max<size_t>(kTileBytes / panel_bytes(w.type, w.cols), 1);
-  for (size_t p = from; p < to; p += tile)
-    for (size_t t = 0; t < tokens; t++) one(kern, w, p, std::min(tile, to - p), in, t, y + t * y_stride + (p - from) * kPanelRows);
+  if (tokens == 1) return one(kern, w, from, to - from, in, y);
+  const bool groups = takes_groups(w.type);
+  const size_t block = std::max<size_t>(kBlockBytes / panel_bytes(w.type, w.cols) & ~size_t{1}, 2);  // kernels take pairs
+  for (size_t p = from; p < to; p += block)
+    several(kern, w.type,
+            {.w = w.panel(p),
+             .row_scale = w.type == TType::q8 ? w.row_scale() + p * kPanelRows : nullptr,
+             .x = groups ? static_cast<const void*>(in.groups) : in.values,
+             .y = y + (p - from) * kPanelRows,
+             .groups = groups ? groups_of(w.cols) : w.cols,
+             .panels = std::min(block, to - p),
+             .tokens = tokens,
+             .x_stride = groups ? in.groups_stride : in.values_stride,
+             .y_stride = y_stride});
 }
 
 }  // namespace nyb

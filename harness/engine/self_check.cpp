@@ -101,47 +101,92 @@ bool check_qx_vec(Check& c) {
   });
 }
 
-bool check_gemv_q8(Check& c) {
-  return matrices(c, [&](uint64_t groups, uint64_t panels, uint64_t) {
-    const std::vector<uint8_t> w = c.rnd.bytes(panels * groups * kQ8GroupBytes);
-    const std::vector<float> scale = c.rnd.values(panels * kPanelRows);
-    const std::vector<QxGroup> x = activations(c, groups);
-    return both_void<float>(c, panels * kPanelRows, [&](const KernTable& t, auto& y) {
-      t.gemv_q8(w.data(), scale.data(), x.data(), y.data(), groups, panels);
-    });
-  });
-}
-
-// Panels that hold their scales: units of so many groups and bytes, any bytes but for `halves` f16 from `at`.
+// Panels in units of so many groups and bytes, any bytes but for `halves` f16 from `at`.
 struct Unit {
   uint64_t groups, bytes, at, halves;
 };
+constexpr Unit kQ8{1, kQ8GroupBytes, 0, 0}, kQ4{1, kQ4GroupBytes, kQ4NibbleBytes, kPanelRows},
+    kQ80{1, kQ80GroupBytes, kQ8GroupBytes, kPanelRows}, kQ4k{kBlockGroups, kQ4kBlockBytes, 0, 2 * kPanelRows},
+    kQ6k{kBlockGroups, kQ6kBlockBytes, 0, kPanelRows};
 
-template <class Kernel>
-bool check_panels(Check& c, const Unit& u, Kernel KernTable::*kernel) {
-  return matrices(c, [&](uint64_t true_groups, uint64_t panels, uint64_t) {
-    const uint64_t units = (true_groups + u.groups - 1) / u.groups, groups = units * u.groups;
-    std::vector<uint8_t> w = c.rnd.bytes(panels * units * u.bytes);
-    for (uint64_t i = 0; i < panels * units; ++i) {
-      const std::vector<uint16_t> scale = c.rnd.halves(u.halves);
-      std::memcpy(w.data() + i * u.bytes + u.at, scale.data(), scale.size() * sizeof(uint16_t));
-    }
-    const std::vector<QxGroup> x = activations(c, groups);
-    return both_void<float>(c, panels * kPanelRows,
-                            [&](const KernTable& t, auto& y) { (t.*kernel)(w.data(), x.data(), y.data(), groups, panels); });
+std::vector<uint8_t> panels(Check& c, const Unit& u, uint64_t units) {
+  std::vector<uint8_t> w = c.rnd.bytes(units * u.bytes);
+  for (uint64_t i = 0; i < units && u.halves > 0; ++i) {
+    const std::vector<uint16_t> scale = c.rnd.halves(u.halves);
+    std::memcpy(w.data() + i * u.bytes + u.at, scale.data(), scale.size() * sizeof(uint16_t));
+  }
+  return w;
+}
+
+// f(weights, row scales, groups, panels): whether both tables agree.
+template <class F>
+bool products(Check& c, const Unit& u, uint64_t most_panels, F&& f) {
+  return matrices(c, [&](uint64_t true_groups, uint64_t all_panels, uint64_t) {
+    const uint64_t units = (true_groups + u.groups - 1) / u.groups, n = std::min(all_panels, most_panels);
+    return f(panels(c, u, n * units), c.rnd.values(n * kPanelRows), units * u.groups, n);
   });
 }
 
-bool check_gemv_q4(Check& c) { return check_panels(c, {1, kQ4GroupBytes, kQ4NibbleBytes, kPanelRows}, &KernTable::gemv_q4); }
-bool check_gemv_q80(Check& c) { return check_panels(c, {1, kQ80GroupBytes, kQ8GroupBytes, kPanelRows}, &KernTable::gemv_q80); }
-bool check_gemv_q4k(Check& c) { return check_panels(c, {kBlockGroups, kQ4kBlockBytes, 0, 2 * kPanelRows}, &KernTable::gemv_q4k); }
-bool check_gemv_q6k(Check& c) { return check_panels(c, {kBlockGroups, kQ6kBlockBytes, 0, kPanelRows}, &KernTable::gemv_q6k); }
+bool check_gemv_q8(Check& c) {
+  return products(c, kQ8, kMostPanels, [&](const auto& w, const auto& scale, uint64_t groups, uint64_t n) {
+    const std::vector<QxGroup> x = activations(c, groups);
+    return both_void<float>(c, n * kPanelRows,
+                            [&](const KernTable& t, auto& y) { t.gemv_q8(w.data(), scale.data(), x.data(), y.data(), groups, n); });
+  });
+}
+
+template <class Kernel>
+bool check_gemv(Check& c, const Unit& u, Kernel KernTable::*kernel) {
+  return products(c, u, kMostPanels, [&](const auto& w, const auto&, uint64_t groups, uint64_t n) {
+    const std::vector<QxGroup> x = activations(c, groups);
+    return both_void<float>(c, n * kPanelRows,
+                            [&](const KernTable& t, auto& y) { (t.*kernel)(w.data(), x.data(), y.data(), groups, n); });
+  });
+}
+
+bool check_gemv_q4(Check& c) { return check_gemv(c, kQ4, &KernTable::gemv_q4); }
+bool check_gemv_q80(Check& c) { return check_gemv(c, kQ80, &KernTable::gemv_q80); }
+bool check_gemv_q4k(Check& c) { return check_gemv(c, kQ4k, &KernTable::gemv_q4k); }
+bool check_gemv_q6k(Check& c) { return check_gemv(c, kQ6k, &KernTable::gemv_q6k); }
 
 bool check_gemv_f32(Check& c) {
   return matrices(c, [&](uint64_t, uint64_t panels, uint64_t cols) {
     const std::vector<float> w = c.rnd.values(panels * kPanelRows * cols), x = c.rnd.values(cols);
     return both_void<float>(c, panels * kPanelRows,
                             [&](const KernTable& t, auto& y) { t.gemv_f32(w.data(), x.data(), y.data(), cols, panels); });
+  });
+}
+
+constexpr uint64_t kFewPanels = 3, kTokens = 11;  // a pair of panels and one more; tiles of several sizes
+
+bool check_gemm(Check& c, GemmArgs args, void (*KernTable::*kernel)(const GemmArgs*)) {
+  args.tokens = kTokens;
+  args.x_stride = args.groups;
+  args.y_stride = args.panels * kPanelRows;
+  return both_void<float>(c, kTokens * args.y_stride, [&](const KernTable& t, auto& y) {
+    args.y = y.data();
+    (t.*kernel)(&args);
+  });
+}
+
+bool check_gemm(Check& c, const Unit& u, void (*KernTable::*kernel)(const GemmArgs*)) {
+  return products(c, u, kFewPanels, [&](const auto& w, const auto& scale, uint64_t groups, uint64_t n) {
+    const std::vector<QxGroup> x = activations(c, groups * kTokens);
+    return check_gemm(c, {.w = w.data(), .row_scale = scale.data(), .x = x.data(), .groups = groups, .panels = n}, kernel);
+  });
+}
+
+bool check_gemm_q8(Check& c) { return check_gemm(c, kQ8, &KernTable::gemm_q8); }
+bool check_gemm_q4(Check& c) { return check_gemm(c, kQ4, &KernTable::gemm_q4); }
+bool check_gemm_q80(Check& c) { return check_gemm(c, kQ80, &KernTable::gemm_q80); }
+bool check_gemm_q4k(Check& c) { return check_gemm(c, kQ4k, &KernTable::gemm_q4k); }
+bool check_gemm_q6k(Check& c) { return check_gemm(c, kQ6k, &KernTable::gemm_q6k); }
+
+bool check_gemm_f32(Check& c) {
+  return matrices(c, [&](uint64_t, uint64_t all_panels, uint64_t cols) {
+    const uint64_t n = std::min(all_panels, kFewPanels);
+    const std::vector<float> w = c.rnd.values(n * kPanelRows * cols), x = c.rnd.values(cols * kTokens);
+    return check_gemm(c, {.w = w.data(), .x = x.data(), .groups = cols, .panels = n}, &KernTable::gemm_f32);
   });
 }
 

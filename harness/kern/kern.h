@@ -20,6 +20,19 @@ struct QxGroup {
 };
 static_assert(sizeof(QxGroup) == 48);
 
+// Panels of sixteen rows times the vectors of several tokens (macros/gemm.inc knows the order). The arrays have any alignment; y
+// overlaps none of the others, and nothing else is touched, so not y between a token's rows and the next one's.
+struct GemmArgs {
+  const void* w = nullptr;           // as gemv of the type takes it
+  const float* row_scale = nullptr;  // [16 * panels] of q8, else not looked at
+  const void* x = nullptr;           // QxGroup[groups] a token; of f32 float[groups]
+  float* y = nullptr;                // float[16 * panels] a token
+  size_t groups = 1;                 // of 32 columns, of f32 columns; >= 1
+  size_t panels = 0, tokens = 0;
+  size_t x_stride = 0;  // QxGroups (floats) from one token to the next
+  size_t y_stride = 0;  // floats from one token to the next
+};
+
 enum class Path : uint8_t { ref, avx2, vnni, vnni8, avx512 };
 inline constexpr Path kAllPaths[] = {Path::ref, Path::avx2, Path::vnni, Path::vnni8, Path::avx512};
 std::string_view path_name(Path p);

@@ -26,6 +26,7 @@ void run_case(KernRun& run, const KernelCase& c);
 std::vector<KernelCase> norm_cases();
 std::vector<KernelCase> exp_cases();
 std::vector<KernelCase> gemv_cases();
+std::vector<KernelCase> gemm_cases();
 std::vector<KernelCase> attn_cases();
 
 // Sizes around every tile: 0..70 and around 128, 256 and 1000.

@@ -5,6 +5,7 @@
 #include "kern/cpu.h"
 #include "kern/ref.h"
 
+using nyb::GemmArgs;
 using nyb::QxGroup;
 
 extern "C" {

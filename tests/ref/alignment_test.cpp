@@ -64,6 +64,8 @@ std::vector<uint8_t> run_all(size_t shift) {
   ref::gemv_q4k(a.halves(1184), block, a.zeros<float>(16), 8, 1);
   ref::gemv_q6k(a.halves(1680), block, a.zeros<float>(16), 8, 1);
   ref::gemv_f32(a.floats(112), a.floats(7), a.zeros<float>(16), 7, 1);
+  GemmArgs args{.w = a.halves(288), .x = groups, .y = a.zeros<float>(16), .groups = 2, .panels = 1, .tokens = 1};
+  ref::gemm_q4(&args);
   float* x = a.floats(n);
   ref::exp8_vec(x, a.zeros<float>(n), n);
   EXPECT_EQ(ref::vec_max(x, a.zeros<float>(1), n), 0u);

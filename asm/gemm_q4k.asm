@@ -1,0 +1,66 @@
+; gemm_q4k: Y = W X for panels of Q4_K: gemv_q4k for each of several tokens (docs/numerics.md, "Matrix-vector products"). Arguments
+; and what may be touched: GemmArgs of harness/kern/kern.h, groups a multiple of 8; the panels' bytes: asm/gemv_q4k.asm.
+;   Per row and token, g ascending: I = sum of n * q, exact; acc = fma(float(I), (d * sc) * x[g].scale, acc);
+;   acc = fma(-(dmin * m), x[g].xsum, acc); y = acc.
+;
+; A block's d and dmin stay in m28 to m31 on avx512; elsewhere there are no registers left, so gp keeps the block's place.
+%include "gemm.inc"
+
+%macro GEMM_FRONT 0
+  %if ISA_512
+    vcvtph2ps m28, [gw]
+    vcvtph2ps m29, [gw + gp]
+    vcvtph2ps m30, [gw + 32]
+    vcvtph2ps m31, [gw + gp + 32]
+  %else
+    mov gp, gw
+  %endif
+%endmacro
+
+; m%1 = the rows' bytes at offset %3 times vector %2 of the block's f16, %4 the first (0) or second (1) sixteen
+%macro factors 4
+  GEMM_AT %2, %3, 16
+  vpmovzxbd m%[%1], [gemm_w]
+  vcvtdq2ps m%[%1], m%[%1]
+  %if ISA_512
+    %assign i 28 + 2 * %4 + %2
+    vmulps m%[%1], m%[%1], m%[i]
+  %else
+    vcvtph2ps m%[GEMM_X], [gp + 32 * %4 + 16 * %2]
+    vmulps m%[%1], m%[%1], m%[GEMM_X]
+  %endif
+%endmacro
+
+%macro GEMM_GROUP 1
+  GEMM_START %1
+  GEMM_INT4 n4, %1
+  GEMM_FLOAT %1
+  %assign v 0
+  %rep 2
+    factors GEMM_W, v, 256, 0
+    factors GEMM_W1, v, 272, 1
+    %assign t 0
+    %rep %1
+      GEMM_TOKEN t
+      %assign i ACC(t, v)
+      %assign j SUM(%1, t, v)
+      vbroadcastss m%[GEMM_X], [gemm_x + 32]
+      vmulps m%[GEMM_X], m%[GEMM_W], m%[GEMM_X]
+      vfmadd231ps m%[i], m%[j], m%[GEMM_X]
+      vbroadcastss m%[GEMM_X], [gemm_x + 36]
+      vfnmadd231ps m%[i], m%[GEMM_W1], m%[GEMM_X]
+      %assign t t + 1
+    %endrep
+    %assign v v + 1
+  %endrep
+%endmacro
+
+%macro GEMM_Q4K 1
+GEMM_BEGIN %1, gemm_q4k, n4
+  GEMM_CONST low, GEMM_T                    ; which vpdpbusd has no use for
+GEMM_TILES 288, 64, 48, 3 + 3 * ISA_512
+%endmacro
+
+GEMM_Q4K avx2
+GEMM_Q4K vnni
+GEMM_Q4K avx512
