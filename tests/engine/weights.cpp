@@ -150,13 +150,13 @@ Weights random_weights(const ModelShape& shape, bool tied, uint64_t seed) {
   return w;
 }
 
-std::unique_ptr<Model> make_model(const Weights& w, const TypeOf& type) {
+std::unique_ptr<Model> make_model(const Weights& w, const TypeOf& type, const Meta* meta) {
   static int count = 0;
   const std::string path = (tmp_dir() / ("model" + std::to_string(count++) + ".mnm")).string();
   std::vector<TensorPlan> plan;
   for (const TensorSlot& slot : model_slots(w.shape, w.tied))
     plan.push_back({slot.name, slot.matrix ? type(slot.name) : TType::vec, slot.rows, slot.cols});
-  MnmWriter out(path, w.shape, meta_of(w.shape), plan);
+  MnmWriter out(path, w.shape, meta ? *meta : meta_of(w.shape), plan);
   for (const TensorPlan& t : plan) {
     const std::vector<float>& v = w.at.at(t.name);
     if (t.type == TType::vec) {
@@ -168,6 +168,20 @@ std::unique_ptr<Model> make_model(const Weights& w, const TypeOf& type) {
   }
   out.finish();
   return eng_load(path);
+}
+
+std::unique_ptr<Model> retyped(const Model& m, const TypeOf& type) {
+  Weights w{m.shape, m.head == m.embed, {}};
+  for (const Tensor& t : m.tensors) {
+    std::vector<float>& v = w.at[t.name];
+    if (t.type == TType::vec) {
+      v.assign(t.vec(), t.vec() + t.cols);
+      continue;
+    }
+    v.resize(t.rows * t.cols);
+    for (uint64_t r = 0; r < t.rows; r++) tensor_row(t, r, v.data() + r * t.cols);
+  }
+  return make_model(w, type, &m.meta);
 }
 
 }  // namespace nyb::test

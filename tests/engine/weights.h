@@ -36,7 +36,10 @@ inline TypeOf all(TType t) {
 inline bool is_ggml(TType t) { return t == TType::q80 || t == TType::q4k || t == TType::q6k; }
 std::vector<uint8_t> ggml_blocks_of(const std::vector<float>& w, TType type, size_t row, size_t cols);
 
-// Writes the model to a file of this process and loads it.
-std::unique_ptr<Model> make_model(const Weights& w, const TypeOf& type);
+// Writes the model to a file of this process and loads it. `meta`: by default what a plain llama of that shape needs.
+std::unique_ptr<Model> make_model(const Weights& w, const TypeOf& type, const Meta* meta = nullptr);
+
+// The same model with matrices of other types, made of the values that its own stand for.
+std::unique_ptr<Model> retyped(const Model& m, const TypeOf& type);
 
 }  // namespace nyb::test
