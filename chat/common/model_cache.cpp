@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <regex>
 #include "common/folders.h"
@@ -14,7 +16,7 @@
 #include "model/format.h"
 #include "model/look.h"
 #include "model/mapped_file.h"
-#include "model/model.h"
+#include "model/out_file.h"
 #include "model/outline.h"
 
 namespace nyb {
@@ -22,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Goes up whenever the same source would give another file: what older programs left is then converted anew.
-constexpr int kRevision = 1;
+constexpr int kRevision = 2;
 constexpr const char* kFolder = "models";
 // What is younger may still be written to by somebody.
 constexpr std::chrono::hours kUnfinishedFor{1};
@@ -68,6 +70,22 @@ std::optional<std::string> identity(const fs::path& source) {
   return fmt::format("{:016x}", XXH3_64bits(all.data(), all.size()));
 }
 
+// Where the source of a file in the cache is stands in a file beside it, not in it: the same model has the same checksum wherever
+// it came from.
+fs::path note_of(fs::path kept) { return kept += ".source"; }
+
+std::string source_of(const fs::path& kept) {
+  std::ifstream in(note_of(kept), std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void note_source(const fs::path& kept, const std::string& source) {
+  if (source_of(kept) == source) return;
+  OutFile out(note_of(kept).string());
+  out.write(0, source.data(), source.size());
+  out.commit();
+}
+
 std::string name_in_cache(const fs::path& source, const std::string& id) {
   return fmt::format("{}-{}.mnm", source.stem().string(), id);
 }
@@ -79,6 +97,22 @@ bool is_convertible(const std::string& path) {
   if (type != fs::file_type::regular) return false;
   const FileKind kind = file_kind(MappedFile(path).bytes());
   return kind == FileKind::gguf || kind == FileKind::mnm1 || kind == FileKind::llama2c;
+}
+
+// In full, with no link in it but one that the file itself is: parts of a model lie beside the name, not beside what it leads to.
+fs::path where(const std::string& named) {
+  std::error_code ec;
+  const fs::path path = fs::absolute(named, ec), parent = fs::canonical(path.parent_path(), ec);
+  const fs::path all = !ec && fs::is_directory(path, ec) ? fs::canonical(path, ec) : parent / path.filename();
+  if (ec) throw Error(fmt::format("{}: {}", named, ec.message()));
+  return all;
+}
+
+void remove_entry(const fs::path& kept) {
+  std::error_code ec;
+  fs::remove(kept, ec);
+  if (ec) throw Error(fmt::format("{}: {}", kept.string(), ec.message()));
+  fs::remove(note_of(kept), ec);
 }
 
 // By its headers: its length, its version, its metadata.
@@ -98,10 +132,8 @@ CacheEntry entry_of(const fs::path& path) {
     e.state = CacheEntry::State::unfinished;
     return e;
   }
-  try {
-    const auto m = eng_load(e.path);
-    if (const auto* s = m->meta.find<std::string>(key::source_path)) e.source = *s;
-  } catch (const Error&) {
+  e.source = source_of(path);
+  if (!is_whole(e.path)) {
     e.state = CacheEntry::State::damaged;
     return e;
   }
@@ -117,20 +149,25 @@ CacheEntry entry_of(const fs::path& path) {
 
 CachedModel cached_model(const std::string& named, const std::function<void(uint64_t, uint64_t)>& progress) {
   if (!is_convertible(named)) return {named, {}, false, {}};
-  std::error_code ec;
-  const fs::path source = fs::canonical(named, ec);
-  if (ec) throw Error(fmt::format("{}: {}", named, ec.message()));
+  const fs::path source = where(named);
   const auto id = identity(source);
   if (!id) throw Error(fmt::format("{}: the files of this model cannot be looked at", named));
   const fs::path kept = fs::path(cache_folder(kFolder)) / name_in_cache(source, *id);
   CachedModel c{kept.string(), source.string(), false, {}};
-  if (file_there(c.path) && is_whole(c.path)) return c;
+  if (file_there(c.path) && is_whole(c.path)) {
+    note_source(kept, c.source);
+    return c;
+  }
   ModelSource src = import_model(named);
-  src.meta.set(key::source_path, source.string());
   ConvertOptions o;
   o.type = o.head = usual_type(src);
   o.progress = progress;
   const ConvertReport report = convert(src, c.path, o);
+  if (identity(source) != id) {
+    remove_entry(c.path);
+    throw Error(fmt::format("{}: its files changed while they were read; try again when they are whole", named));
+  }
+  note_source(kept, c.source);
   c.made = true;
   c.notes = report.notes;
   const auto most = std::max_element(report.kinds.begin(), report.kinds.end(), [](const ConvertKind& a, const ConvertKind& b) {
@@ -174,9 +211,7 @@ std::vector<CacheEntry> model_cache_prune(bool all) {
   std::vector<CacheEntry> gone;
   for (CacheEntry& e : model_cache()) {
     if (!all && e.state == CacheEntry::State::current) continue;
-    std::error_code ec;
-    fs::remove(e.path, ec);
-    if (ec) throw Error(fmt::format("{}: {}", e.path, ec.message()));
+    remove_entry(e.path);
     gone.push_back(std::move(e));
   }
   return gone;

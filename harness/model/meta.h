@@ -76,7 +76,6 @@ inline constexpr char tok_ends[] = "tok.ends";          // u32s: ids that end a 
 inline constexpr char tok_eos[] = "tok.eos";            // u64: the source's eos_token; absent: the only id of tok.ends
 inline constexpr char chat_template[] = "chat.template";  // str: the source's own Jinja text; absent: completion mode
 inline constexpr char source_file[] = "source.file";      // str: what it was converted from (a file name, no path)
-inline constexpr char source_path[] = "source.path";      // str: of a file in the cache: where its source is
 inline constexpr char source_hash[] = "source.hash";      // u64: XXH3-64 over the source's tensor data
 }  // namespace key
 // NOLINTEND(readability-identifier-naming)

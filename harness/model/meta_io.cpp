@@ -50,7 +50,6 @@ constexpr Known kKnown[] = {
     {key::tok_eos, 1},
     {key::chat_template, 3},
     {key::source_file, 3},
-    {key::source_path, 3},
     {key::source_hash, 1},
     {key::tok_patterns, 6},
     {key::tok_normal, 3},

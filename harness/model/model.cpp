@@ -80,7 +80,7 @@ std::unique_ptr<Model> eng_load(const std::string& path, const LoadOptions& opti
   } catch (const Error& e) {
     std::error_code ec;
     if (std::filesystem::is_directory(path, ec))
-      throw Error(path + ": this is a folder, not a model file; quantize makes an .mnm of a model's folder");
+      throw Error(path + ": this is a folder, but not of a model (it has no config.json)");
     throw;
   }
   const std::span<const uint8_t> file = m->bytes();

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 #include <filesystem>
 #include <fstream>
+#include "common/app.h"
+#include "common/model_cache.h"
+#include "kern/error.h"
 #include "programs.h"
 #include "support/data.h"
 #include "support/text.h"
@@ -25,9 +28,11 @@ class Cache : public testing::Test {
     return run(args, env());
   }
   RunOptions env() const { return {.env = {"XDG_CACHE_HOME=" + (root_ / "cache").string()}}; }
+  fs::path kept_in() const { return root_ / "cache" / "nybble" / "models"; }
   std::vector<fs::path> kept() const {
     std::vector<fs::path> all;
-    for (const auto& e : fs::directory_iterator(root_ / "cache" / "nybble" / "models")) all.push_back(e.path());
+    for (const auto& e : fs::directory_iterator(kept_in()))
+      if (e.path().extension() != ".source") all.push_back(e.path());
     return all;
   }
 
@@ -105,6 +110,65 @@ TEST_F(Cache, WhatCannotBeConvertedLeavesNothing) {
   EXPECT_EQ(r.code, 1);
   EXPECT_EQ(count_of(r.err, "\n"), 1u) << r.err;
   EXPECT_EQ(kept().size(), 0u);
+}
+
+// What quantize writes unasked, to the last byte: no path is in it, so that its checksum is the model's wherever it lies.
+TEST_F(Cache, ItIsWhatQuantizeWrites) {
+  EXPECT_EQ(ask(model_.string()).code, 0);
+  const fs::path out = root_ / "quantized.mnm";
+  EXPECT_EQ(quantize({"--quiet", model_.string(), out.string()}).code, 0);
+  EXPECT_TRUE(read_file(kept().at(0)) == read_file(out));
+}
+
+TEST_F(Cache, WhereAModelCameFromIsToldAgain) {
+  EXPECT_EQ(ask(model_.string()).code, 0);
+  for (const auto& e : fs::directory_iterator(kept_in()))
+    if (e.path().extension() == ".source") fs::remove(e.path());
+  EXPECT_NE(quantize({"--list"}).out.find("its source is gone"), std::string::npos);
+  EXPECT_EQ(ask(model_.string()).err.find("(converted '"), std::string::npos);
+  EXPECT_NE(quantize({"--list"}).out.find("  current (of " + model_.string()), std::string::npos);
+}
+
+TEST_F(Cache, AConversationRemembersTheSource) {
+  const fs::path saved = root_ / "saved.json";
+  EXPECT_EQ(chat({model_.string(), "-p", "hi", "--max", "3", "--save", saved.string()}, env()).code, 0);
+  EXPECT_EQ(quantize({"--prune", "all"}).code, 0);
+  const Ran r = chat({"--replay", saved.string()}, env());
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("(converted '"), std::string::npos) << r.err;
+}
+
+// As the hub's own cache has them: names that are links to files called otherwise.
+TEST_F(Cache, ALinkIsKeptUnderItsOwnName) {
+  NYB_NEED_DATA();
+  fs::create_symlink(fs::absolute(data_dir() / "stories260K" / "stories260K-f32.gguf"), root_ / "linked.gguf");
+  EXPECT_EQ(chat({(root_ / "linked.gguf").string(), "--raw", "-p", "a", "--max", "1"}, env()).code, 0);
+  EXPECT_TRUE(kept().at(0).filename().string().starts_with("linked-")) << kept().at(0);
+}
+
+class Converting : public Cache {
+ protected:
+  void SetUp() override {
+    Cache::SetUp();
+    setenv("XDG_CACHE_HOME", (root_ / "cache").c_str(), 1);
+  }
+  void TearDown() override { unsetenv("XDG_CACHE_HOME"); }
+};
+
+TEST_F(Converting, StoppedItLeavesNothing) {
+  EXPECT_THROW(cached_model(model_.string(), [](uint64_t, uint64_t) { throw Interrupted{}; }), Interrupted);
+  EXPECT_TRUE(fs::is_empty(kept_in()));
+}
+
+TEST_F(Converting, ASourceThatChangesMeanwhileIsNotKept) {
+  const auto change = [&](uint64_t, uint64_t) {
+    fs::last_write_time(model_ / "config.json", fs::file_time_type::clock::now() - std::chrono::hours(3));
+  };
+  try {
+    cached_model(model_.string(), change);
+    ADD_FAILURE() << "it was kept";
+  } catch (const Error& e) { EXPECT_NE(std::string(e.what()).find("changed while they were read"), std::string::npos) << e.what(); }
+  EXPECT_TRUE(fs::is_empty(kept_in()));
 }
 
 TEST_F(Cache, NoPlaceToKeepItIsOneSentence) {
