@@ -98,8 +98,7 @@ std::vector<Piece> eval_pieces(const Runtime& r, const std::string& path) {
   const std::string all = read_whole(path);
   if (path.ends_with(".npy") || all.starts_with(kNpyMagic))
     return windows(r, npy_ids(all, fmt::format("'{}'", human_words(path)), r.model->shape.vocab));
-  if (!r.tok)
-    throw Error(fmt::format("'{}' has no tokenizer, so it cannot score a text; give token ids in a .npy file", r.model->path));
+  if (!r.tok) throw Error(fmt::format("'{}' has no tokenizer, so it cannot score a text; give token ids in a .npy file", r.named));
   if (path.ends_with(".jsonl")) return conversation_pieces(r, all, path);
   return windows(r, r.tok->encode(all));
 }

@@ -79,7 +79,7 @@ int replay_run(Runtime& r, ChatOptions& o, const Record& rec) {
   if (rec.checksum != r.model->checksum)
     throw Error(fmt::format(
         "'{}' is of a model file of checksum {} ({}), and '{}' has {}: the answers cannot be compared; name the other file",
-        o.replay, hex16(rec.checksum), rec.name, r.model->path, hex16(r.model->checksum)));
+        o.replay, hex16(rec.checksum), rec.name, r.named, hex16(r.model->checksum)));
   Session session(r, o);
   const Outcome all = run_events(session, rec);
   if (o.json) {

@@ -10,6 +10,7 @@
 #include "chat/report.h"
 #include "common/app.h"
 #include "common/model_cache.h"
+#include "engine/kern_measure.h"
 #include "kern/signal_mask.h"
 #include "model/look.h"
 
@@ -59,18 +60,22 @@ std::string model_path(const ChatOptions& o) {
 
 Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   Runtime r;
-  r.kern = kern_pick(cpu, o.kernel, env_of("NYBBLE_KERNEL"));
+  const char* const asked = env_of("NYBBLE_KERNEL");
+  r.kern = kern_pick(cpu, o.kernel, asked);
   r.threads = threads_pick(static_cast<long>(o.threads), env_of("NYBBLE_THREADS"));
   Watch watch;
-  const CachedModel file = cached_model(model_path(o), progress_reporter("converting the model", !o.quiet));
-  if (file.made && !o.quiet) note(fmt::format("(converted '{}' once, to '{}')", human_words(file.source), human_words(file.path)));
+  r.named = model_path(o);
+  const CachedModel file = cached_model(r.named, progress_reporter("converting the model", !o.quiet));
+  if (!file.source.empty() && !o.quiet)
+    note(fmt::format("({} '{}' {}, to '{}')", file.made ? "converted" : "found", human_words(file.source),
+                     file.made ? "once" : "converted already", human_words(file.path)));
   if (!o.quiet)
     for (const std::string& n : file.notes) note("(" + human_words(n) + ")");
   r.model = load_model(o, file.path);
   r.load.model = watch.lap();
   try {
     r.tok = Tokenizer::from_meta(r.model->meta);
-  } catch (const Error& e) { throw Error(fmt::format("'{}': {}", human_words(r.model->path), e.what())); }
+  } catch (const Error& e) { throw Error(fmt::format("'{}': {}", human_words(r.named), e.what())); }
   const std::string* jinja = r.model->meta.find<std::string>(key::chat_template);
   if (r.tok && jinja && !o.raw) {
     try {
@@ -78,6 +83,7 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
     } catch (const Error& e) { r.tmpl_fault = human_words(e.what()); }  // the model can do all else
   }
   r.load.text = watch.lap();
+  if (o.kernel.empty() && !asked) r.kern = kern_measure(cpu, *r.model);
   EngOptions e;
   e.ctx = o.ctx ? o.ctx : std::min(r.model->shape.ctx, kUsualContext);
   e.kv = o.kv;
@@ -91,7 +97,7 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
 }
 
 std::string no_template(const Runtime& r) {
-  const std::string name = human_words(r.model->path);
+  const std::string name = human_words(r.named);
   if (r.tmpl_fault.empty()) return fmt::format("'{}' has no chat template", name);
   return fmt::format("'{}' has a chat template that is not understood ({})", name, r.tmpl_fault);
 }

@@ -20,6 +20,7 @@ struct LoadTimes {
 };
 
 struct Runtime {
+  std::string named;  // what was asked for: the model file, or what it was converted from
   std::unique_ptr<Model> model;
   std::unique_ptr<Tokenizer> tok;    // nullptr: the model has none
   std::optional<ChatTemplate> tmpl;  // none: the model has none, or one that is not understood, or --raw

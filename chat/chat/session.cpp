@@ -45,7 +45,7 @@ std::span<const int32_t> Session::spoken(std::span<const int32_t> ids, Stop stop
 Session::Session(Runtime& r, ChatOptions& o)
     : r_(r), o_(o), seed_(o.set.seed ? *o.set.seed : random_seed()), replier_(r, o, seed_) {
   if (r.tok) conv_.emplace(*r.tok, r.tmpl ? &*r.tmpl : nullptr, r.engine->ctx());
-  record_.model = is_built_in(o) ? "" : std::filesystem::absolute(r.model->path).string();
+  record_.model = is_built_in(o) ? "" : std::filesystem::absolute(r.named).string();
   record_.name = r.model->name;
   record_.checksum = r.model->checksum;
   record_.kv = r.engine->kv();
@@ -68,7 +68,7 @@ Session::Session(Runtime& r, ChatOptions& o)
 }
 
 Conversation& Session::talk() {
-  if (!conv_) throw Error(fmt::format("'{}' has no tokenizer: give token ids with --ids in place of text", r_.model->path));
+  if (!conv_) throw Error(fmt::format("'{}' has no tokenizer: give token ids with --ids in place of text", r_.named));
   return *conv_;
 }
 
@@ -90,7 +90,7 @@ void Session::compute(const std::vector<int32_t>& prompt) {
   std::optional<NpyOut> logits;
   if (!o_.logits.empty()) {
     std::error_code ec;  // links are followed, for the output replaces what they lead to
-    for (const std::string& read : {r_.model->path, o_.file.value_or(""), o_.load, std::string("/proc/self/fd/0")})
+    for (const std::string& read : {r_.model->path, r_.named, o_.file.value_or(""), o_.load, std::string("/proc/self/fd/0")})
       if (!read.empty() && std::filesystem::equivalent(read, o_.logits, ec))
         throw Error(fmt::format("--logits would replace '{}', which is read; give the output another name", o_.logits));
     logits.emplace(o_.logits, r_.model->shape.vocab);
