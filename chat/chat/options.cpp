@@ -72,6 +72,12 @@ void set_variable(const std::string& s, TemplateOptions& o) {
   if (equals == 0 || equals == std::string::npos)
     throw Error(fmt::format("--template-var takes NAME=VALUE, such as enable_thinking=false, not '{}'", human_words(s)));
   const std::string name = s.substr(0, equals);
+  const auto part_of_name = [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  if (!std::all_of(name.begin(), name.end(), part_of_name) || (name[0] >= '0' && name[0] <= '9'))
+    throw Error(fmt::format("--template-var: '{}' is no name that a template can use (letters, digits and _, no digit first)",
+                            human_words(name)));
   for (const char* own : {"messages", "add_generation_prompt", "bos_token", "eos_token"})
     if (name == own)
       throw Error(fmt::format("--template-var {} is what the conversation itself gives the template; leave it out", name));
@@ -116,6 +122,17 @@ void engine_options(CLI::App& app, ChatOptions& o) {
   opt_whole(
       app, "--chunk", 1, 4096, [&o](uint64_t v) { o.chunk = static_cast<uint32_t>(v); }, "Prompt tokens worked on together")
       ->default_str("32")
+      ->group(kGroup);
+  opt_text(
+      app, "--speculate",
+      [&o](const std::string& s) {
+        if (s != "auto" && s != "on" && s != "off")
+          throw Error(fmt::format("--speculate takes auto, on or off, not '{}'", human_words(s)));
+        o.speculate = s == "auto" ? Speculate::automatic : s == "on" ? Speculate::on : Speculate::off;
+      },
+      "Check guesses at the next tokens, taken from what was said before, in one pass")
+      ->type_name("auto|on|off")
+      ->default_str("auto")
       ->group(kGroup);
 }
 

@@ -11,6 +11,9 @@
 
 namespace nyb {
 
+// Guessing what comes next from what was said (engine/draft.h): where it saves time, wherever it can, never.
+enum class Speculate : uint8_t { automatic, on, off };
+
 struct ChatOptions {
   std::string model;                         // empty: the built-in one
   std::optional<std::string> message, file;  // -p, -f
@@ -23,6 +26,7 @@ struct ChatOptions {
   uint32_t logprobs = 0;  // the likeliest tokens of each position, in the JSON
   KvType kv = KvType::f32;
   LoadMode load_mode = LoadMode::map;
+  Speculate speculate = Speculate::automatic;
   bool stats = false;
   bool raw = false, quiet = false, json = false, fingerprint = false, verify = false;
   bool no_edit = false, no_history = false;  // at the prompt

@@ -27,7 +27,7 @@ struct StopTexts {
 StopTexts stop_texts(const Runtime& r, const std::vector<std::string>& stops) {
   StopTexts s;
   if (!stops.empty() && !r.tok)
-    throw Error(fmt::format("'{}' has no tokenizer, so no text can end a reply; leave out --stop", r.model->path));
+    throw Error(fmt::format("'{}' has no tokenizer, so no text can end a reply; leave out --stop", r.named));
   for (const std::string& text : stops) {
     const std::vector<int32_t> ids = r.tok->encode_with_specials(text);
     if (ids.size() == 1 && r.tok->is_special(ids[0]))
@@ -73,11 +73,14 @@ struct Replier::Run {
   StopMatch stop;
   Utf8Stream utf8;
   int32_t before = -1;  // the id that the next one follows
-  explicit Run(StopTexts&& s) : stop_tokens(std::move(s.tokens)), stop(std::move(s.texts)) {}
+  Drafter drafter;
+  std::vector<int32_t> ahead;  // guesses whose logits are in rows_
+  size_t right = 0;            // of them, so far
+  Run(StopTexts&& s, bool always_guess) : stop_tokens(std::move(s.tokens)), stop(std::move(s.texts)), drafter(always_guess) {}
 };
 
 Replier::Replier(Runtime& r, const ChatOptions& o, uint64_t seed)
-    : r_(r), o_(o), sampler_(o.set.samp, seed), row_(r.model->shape.vocab) {}
+    : r_(r), o_(o), sampler_(o.set.samp, seed), rows_(r.model->shape.vocab), row_(rows_) {}
 
 // Cuts the cache back to what it shares with `ids`, of which at least one is left to run. Returns how many it kept.
 uint32_t Replier::keep_shared(const std::vector<int32_t>& ids) {
@@ -105,7 +108,7 @@ void Replier::read_prompt(Run& run, const std::vector<int32_t>& ids) {
   while (pos < ids.size()) {
     const size_t n = std::min(piece, ids.size() - pos);
     const bool last = pos + n == ids.size();
-    eng_step(e, all.subspan(pos, n), static_cast<uint32_t>(pos), last ? std::span<float>(row_) : std::span<float>());
+    eng_step(e, all.subspan(pos, n), static_cast<uint32_t>(pos), last ? row_ : std::span<float>());
     cached_.insert(cached_.end(), ids.begin() + static_cast<std::ptrdiff_t>(pos),
                    ids.begin() + static_cast<std::ptrdiff_t>(pos + n));
     pos += n;
@@ -117,6 +120,7 @@ void Replier::read_prompt(Run& run, const std::vector<int32_t>& ids) {
 void Replier::read_again(Run& run, const std::vector<int32_t>& ids) {
   Reply& rep = run.reply;
   const Clock::time_point start = Clock::now();
+  run.ahead.clear();
   rep.reread_tokens += static_cast<uint32_t>(ids.size()) - keep_shared(ids);
   try {
     read_prompt(run, ids);
@@ -151,6 +155,45 @@ void Replier::record(Run& run, int32_t id) const {
   rep.probs.push_back(std::move(all));
 }
 
+// One pass over the weights for `id` and for what is guessed to follow it, whose logits are the same as they would be one by one.
+void Replier::step_ahead(Run& run, int32_t id) {
+  Engine& e = *r_.engine;
+  const size_t vocab = r_.model->shape.vocab, pos = cached_.size();
+  std::vector<int32_t> ids(cached_);
+  ids.push_back(id);
+  const size_t room = std::min<size_t>(e.ctx() - pos - 1, o_.set.max - run.reply.ids.size() - 1);
+  run.ahead = logits || o_.speculate == Speculate::off ? std::vector<int32_t>{} : run.drafter.guess(ids, room);
+  run.right = 0;
+  ids.erase(ids.begin(), ids.end() - 1);
+  ids.insert(ids.end(), run.ahead.begin(), run.ahead.end());
+  rows_.resize(std::max(rows_.size(), ids.size() * vocab));
+  row_ = std::span(rows_).first(vocab);
+  const Clock::time_point start = Clock::now();
+  try {
+    eng_step(e, ids, static_cast<uint32_t>(pos), std::span(rows_).first(ids.size() * vocab));
+  } catch (const Error&) {
+    if (run.ahead.empty()) throw;
+    run.ahead.clear();  // it may be of a guess only
+    eng_step(e, std::span(ids).first(1), static_cast<uint32_t>(pos), row_);
+  }
+  run.drafter.timed(ids.size() - 1, since(start));
+  run.reply.guessed += static_cast<uint32_t>(run.ahead.size());
+  ++run.reply.steps;
+}
+
+// Brings row_ to the logits that follow `id`: they are there where it was guessed.
+void Replier::advance(Run& run, int32_t id) {
+  if (run.right < run.ahead.size() && run.ahead[run.right] == id) {
+    ++run.right;
+    ++run.reply.guessed_right;
+    row_ = std::span(rows_).subspan(run.right * row_.size(), row_.size());
+  } else {
+    if (!run.ahead.empty()) run.drafter.scored(run.ahead.size(), run.right);
+    step_ahead(run, id);
+  }
+  cached_.push_back(id);
+}
+
 // Samples until something ends the reply; row_ holds the logits of the last position run.
 void Replier::sample(Run& run) {
   Reply& rep = run.reply;
@@ -179,9 +222,7 @@ void Replier::sample(Run& run) {
       read_again(run, shorter->ids);
       continue;
     }
-    eng_step(e, {&rep.ids.back(), 1}, static_cast<uint32_t>(cached_.size()), row_);
-    cached_.push_back(id);
-    ++rep.steps;
+    advance(run, id);
     if (logits) {
       logits->add(row_);
       run.print.add(row_);
@@ -190,7 +231,7 @@ void Replier::sample(Run& run) {
 }
 
 Reply Replier::run(const std::vector<int32_t>& prompt) {
-  Run run(stop_texts(r_, o_.set.stops));
+  Run run(stop_texts(r_, o_.set.stops), o_.speculate == Speculate::on);
   Reply& rep = run.reply;
   sampler_.params = o_.set.samp;
   rep.prompt_tokens = static_cast<uint32_t>(prompt.size());

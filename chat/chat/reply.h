@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 #include "chat/npy.h"
 #include "chat/runtime.h"
+#include "engine/draft.h"
 #include "engine/logprob.h"
 #include "text/conversation.h"
 #include "text/stop_match.h"
@@ -27,7 +29,8 @@ struct Reply {
   std::vector<uint32_t> rereads;            // after how many ids old turns went, and the rest was run again
   uint32_t prompt_tokens = 0;               // all of the prompt
   uint32_t cached_tokens = 0;               // of them, kept from before
-  uint32_t steps = 0;                       // tokens run one by one after the prompt
+  uint32_t steps = 0;                       // passes over the weights after the prompt
+  uint32_t guessed = 0, guessed_right = 0;  // tokens run on a guess, and those that came without a pass of their own
   uint32_t reread_tokens = 0;               // run again after old turns went in the middle of the reply
   uint32_t context = 0;                     // positions filled at the end
   double prompt_seconds = 0, reread_seconds = 0, reply_seconds = 0;  // apart from each other
@@ -67,6 +70,8 @@ class Replier {
   void read_prompt(Run& run, const std::vector<int32_t>& ids);
   void read_again(Run& run, const std::vector<int32_t>& ids);
   void sample(Run& run);
+  void advance(Run& run, int32_t id);
+  void step_ahead(Run& run, int32_t id);
   void record(Run& run, int32_t id) const;
   bool show(Run& run, int32_t id);
 
@@ -74,7 +79,8 @@ class Replier {
   const ChatOptions& o_;
   Sampler sampler_;
   std::vector<int32_t> cached_;  // ids whose keys and values the cache holds
-  std::vector<float> row_;       // logits of the last position
+  std::vector<float> rows_;      // logits of the last pass's positions
+  std::span<float> row_;         // and of the last position, one of them
 };
 
 }  // namespace nyb

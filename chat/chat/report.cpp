@@ -17,10 +17,10 @@ std::string with_rate(uint32_t n, const char* what, double per_second) {
   return s;
 }
 
-// The first token comes of the prompt; the rate is that of the steps after it.
-double reply_rate(const Reply& p) { return rate(p.steps, p.reply_seconds); }
+// The first token comes of the prompt; the rate is that of those after it. The weights are read once for each pass.
+double reply_rate(const Reply& p) { return rate(p.steps + p.guessed_right, p.reply_seconds); }
 double weights_gbs(const Runtime& r, const Reply& p) {
-  return reply_rate(p) * static_cast<double>(bytes_per_token(*r.model)) / 1e9;
+  return rate(p.steps, p.reply_seconds) * static_cast<double>(bytes_per_token(*r.model)) / 1e9;
 }
 
 // The shortest decimal that gives the float back: 0.7, not 0.699999988079071.
@@ -65,6 +65,7 @@ std::string stats_line(const Runtime& r, const Reply& p, uint64_t seed) {
   s += "; " + with_rate(static_cast<uint32_t>(p.ids.size()), "reply", reply_rate(p));
   if (p.steps) s += fmt::format(", {:.2f} GB/s of weights", weights_gbs(r, p));
   if (p.steps && r.read_gbs > 0) s += fmt::format(", {:.0f} % of what reading them gives", 100 * weights_gbs(r, p) / r.read_gbs);
+  if (p.guessed) s += fmt::format("; {} of {} guessed tokens right", p.guessed_right, p.guessed);
   if (p.reread_tokens) s += fmt::format("; {} read again in {:.1f} s", p.reread_tokens, p.reread_seconds);
   s += fmt::format("; context {} of {}", p.context, r.engine->ctx());
   if (p.stop == Stop::max) s += " (stopped by --max)";
@@ -106,6 +107,9 @@ std::string reply_json(const Runtime& r, const ChatOptions& o, const Reply& p, u
   j["cached_tokens"] = p.cached_tokens;
   j["reply_tokens"] = p.ids.size();
   j["reread_tokens"] = p.reread_tokens;
+  j["passes"] = p.steps;
+  j["guessed_tokens"] = p.guessed;
+  j["guessed_right"] = p.guessed_right;
   j["context_used"] = p.context;
   j["context"] = r.engine->ctx();
   j["prompt_seconds"] = p.prompt_seconds;

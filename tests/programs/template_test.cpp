@@ -101,8 +101,9 @@ TEST(Template, OptionsAreTold) {
   EXPECT_NE(fingerprint({"--date", "2026-07-05"}), day);
   EXPECT_NE(fingerprint({"--date", "2026-07-04", "--template-var", "mood=glad"}), day);
   EXPECT_EQ(fingerprint({"--date", "2026-07-04", "--template-var", "mood=\"\"", "--template-var", "other=[1]"}), day);
-  for (const Args& wrong : {Args{"--date", "tomorrow"}, Args{"--template-var", "mood"}, Args{"--template-var", "=x"},
-                            Args{"--template-var", "messages=1"}}) {
+  for (const Args& wrong :
+       {Args{"--date", "tomorrow"}, Args{"--template-var", "mood"}, Args{"--template-var", "=x"},
+        Args{"--template-var", "messages=1"}, Args{"--template-var", "a b=1"}, Args{"--template-var", "1a=1"}}) {
     const Ran r = chat(wrong);
     EXPECT_EQ(r.code, 2) << r.err;
     EXPECT_NE(r.err.find(wrong[0] == "--date"       ? "2026-07-31"

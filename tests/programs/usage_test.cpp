@@ -73,6 +73,7 @@ TEST(Usage, WrongUsageIsTwo) {
                                          {{"--verify", "--seed", "1"}, "--seed is for replies, and --verify gives none"},
                                          {{"", "-p", "x"}, "the name of the model file is empty"},
                                          {{"--chunk", "0"}, "from 1 to 4096"},
+                                         {{"--speculate", "maybe"}, "--speculate takes auto, on or off, not 'maybe'"},
                                          {{"--chunk", "4294967295"}, "--chunk takes"},
                                          {{"a.mnm", "b.mnm"}, "b.mnm"}})
     expect_sentence(chat(c.args), 2, c.says);
