@@ -76,8 +76,8 @@ void set_variable(const std::string& s, TemplateOptions& o) {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   };
   if (!std::all_of(name.begin(), name.end(), part_of_name) || (name[0] >= '0' && name[0] <= '9'))
-    throw Error(fmt::format("--template-var: '{}' is no name that a template can use (letters, digits and _, no digit first)",
-                            human_words(name)));
+    throw Error(fmt::format("--template-var takes NAME=VALUE with a name of letters, digits and _, no digit first, not '{}'",
+                            human_words(s)));
   for (const char* own : {"messages", "add_generation_prompt", "bos_token", "eos_token"})
     if (name == own)
       throw Error(fmt::format("--template-var {} is what the conversation itself gives the template; leave it out", name));
