@@ -1,14 +1,14 @@
 ; attn_merge: joins what attention computed segment by segment (docs/numerics.md, "Attention").
 ;   M = max m_k;  c_k = exp8(m_k - M);  L = fma(c_k, l_k, L), O[d] = fma(c_k, o_k[d], O[d]) from +0, k ascending;
 ;   out[d] = O[d] * (1 / L)
-;   ml[segments] pairs (m, l), o[segments][head_dim], out[head_dim]; segments >= 1, head_dim >= 0. out overlaps neither.
-;   Any alignment; nothing outside these arrays is touched.
+;   ml[segments] pairs (m, l), o rows of head_dim, a segment's `stride` floats after the one before, out[head_dim]; segments >= 1,
+;   head_dim >= 0. out overlaps neither. Any alignment; nothing outside these elements is touched.
 ;
 ; A leaf has no room to keep c_k between vectors of d, so each group of four vectors computes c and L again: the same
 ; operations on the same values in every lane, hence the same bits.
 ;
 ; registers: m0 M; m2 c; m3 exp8's scratch, later l and 1; m4-m6 exp8's scratch; m7-m10 O; m11 L; m1 the last vector's mask
-;            m14 m15 (m20-m30) exp8's constants; t0 k; t1 the place in o; t2 bytes of a row of o
+;            m14 m15 (m20-m30) exp8's constants; t0 k; t1 the place in o; stride in bytes
 %include "abi.inc"
 %include "isa.inc"
 %include "tail.inc"
@@ -38,7 +38,7 @@
     vfmadd231ps m%[acc], m2, m3
     %assign i i + 1
   %endrep
-  add t1, t2                                ; the next row of o
+  add t1, stride                            ; the next row of o
   inc t0
   cmp t0, segments
   jb %%segment
@@ -56,9 +56,9 @@
 
 %macro ATTN_MERGE 1
 path_begin %1
-kern attn_merge, 5, 0, 16, ml, o, out, segments, head_dim
+kern attn_merge, 6, 0, 16, ml, o, out, segments, head_dim, stride
   exp8_init
-  lea t2, [4 * head_dim]                    ; from the whole head_dim, before it starts to count down
+  shl stride, 2
   vmovss x0, [ml]
   mov t0d, 1
   jmp .max_test

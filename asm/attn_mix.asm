@@ -1,147 +1,193 @@
-; attn_mix_f32, attn_mix_f16: values weighted by the softmax's numerators, for one query head and one segment.
-;   o[d] = chain over t = 0..n-1 of fma(p[t], v[t][d], o[d]) from +0
-;   p[n]; v[n][head_dim], f32 or f16; o[head_dim]. n and head_dim may be 0 (n 0: o is +0). o overlaps neither. Any alignment;
-;   nothing outside these arrays is touched.
+; attn_mix_f32, attn_mix_f16, attn_mix_q8: values weighted by the softmax's numerators, for 1 to 8 queries that share a KV head.
+;   o[i][d] = chain over t = 0..n-1 of fma(p[256 * i + t], v[t][d], o[i][d]), from what o holds;  i < queries
+;   v is [n][width], f32 or f16, width a multiple of 16; or of int8 in groups of 32, [n][width / 32] of an f32 scale and 32 bytes,
+;   and v[t][d] is the product of both. o is [queries][width]; n at most 256. n and width may be 0. o overlaps neither. Any
+;   alignment; nothing outside these elements is touched.
 ;
-; Lanes are dimensions, so a chain is one dimension's and as long as n. Vectors of dimensions are chains that run at once:
-; up to twelve (80 and 96 are ten and twelve of 8 lanes), eight where more are left (128 is twice eight, not 12 + 4: eight
-; fill both fma ports). Each number of vectors has its own loop. A last part of a vector is a loop with a mask; for f16
-; without opmasks, which AVX2 cannot load by a mask, a scalar loop a dimension.
+; Lanes are dimensions, so a chain is one query's and one dimension's, and as long as n. A vector of a row of v is read once and
+; meets p[t] of all queries; eight chains or more hide fma's 4 cycles on two ports, and the more vectors at once, the more of
+; a row is read in one go:
 ;
-; registers: m4-m15 chains; m0 p[t]; m2 values as f32; m1 the mask
-;            t0 t; t1 the place in v; t2 bytes of a row of v; t3 (r9, which is no argument) scratch
+;   queries             1    2    3    4 5 6   7 8
+;   vectors, 8 lanes    8    4    4    2       1
+;   vectors, 16 lanes   8    8    8    4       2
+;   int8,     8 lanes   4    4    2    2       1            its scale needs a register; parts of a group one after the other
+;
+; What is left over of the width goes in halves of that.
+;
+; registers: m4-m15 (m4-m27) chains, query by query; m0-m3 (m28-m31 as well) p[t] and values, see MIX_TILE
+;            t0 t; t1 the place in v; t2 bytes of a row of v; row the bytes of a row of o
 %include "abi.inc"
 %include "isa.inc"
-%include "tail.inc"
+%include "queries.inc"
+%define row r9                              ; is `queries` until they are known
 
-; %1 whole vectors of dimensions; v, o and head_dim then stand at what is left. %2 f32 or f16
-%macro MIX_VECTORS 2
-  %assign i 4
+; m%1 = vector %2 of the row at t1, as f32. %3 type. [clobbered] q8 on 8 lanes: m3, or m2 where m3 is the result
+%macro LOAD_VALUES 3
+  %ifidn %3, f16
+    vcvtph2ps m%1, [t1 + VBYTES / 2 * (%2)] ; an f16 is always an f32: the conversion is exact, subnormals included
+  %elifidn %3, q8
+    %assign group_at 36 * ((%2) * LANES / 32)
+    vpmovsxbd m%1, [t1 + group_at + 4 + (%2) * LANES % 32]
+    vcvtdq2ps m%1, m%1
+    %if ISA_512
+      vmulps m%1, m%1, [t1 + group_at] {1to16}
+    %elif %1 == 3
+      vbroadcastss m2, [t1 + group_at]
+      vmulps m%1, m%1, m2
+    %else
+      vbroadcastss m3, [t1 + group_at]
+      vmulps m%1, m%1, m3
+    %endif
+  %else
+    vmovups m%1, [t1 + VBYTES * (%2)]
+  %endif
+%endmacro
+
+; The chains from o's rows (%3 from) or to them (to). %1 queries, %2 vectors. [clobbered] t0
+%macro MIX_ROWS 3
+  mov t0, o
+  %assign i 0
   %rep %1
-    vxorps x%[i], x%[i], x%[i]
+    %assign j 0
+    %rep %2
+      %assign chain 4 + i * (%2) + j
+      %ifidn %3, from
+        vmovups m%[chain], [t0 + VBYTES * j]
+      %else
+        vmovups [t0 + VBYTES * j], m%[chain]
+      %endif
+      %assign j j + 1
+    %endrep
+    add t0, row
     %assign i i + 1
   %endrep
+%endmacro
+
+; %1 queries, %2 vectors of dimensions; v, o and width then stand at what is left. %3 type. %4 q8: the vector of its group that is
+; the first (v moves on with the last), else 0
+%macro MIX_TILE 4
+  MIX_ROWS %1, %2, from
   mov t1, v
   xor t0d, t0d
   jmp %%test
 %%position:
-  vbroadcastss m0, [p + 4 * t0]             ; one load of p[t] serves every chain
-  %assign i 0
-  %rep %1
-    %assign chain 4 + i
-    %ifidn %2, f16
-      ; an f16 is always an f32: the conversion is exact, subnormals included
-      vcvtph2ps m2, [t1 + VBYTES / 2 * i]
-      vfmadd231ps m%[chain], m0, m2
-    %else
-      vfmadd231ps m%[chain], m0, [t1 + VBYTES * i]
-    %endif
-    %assign i i + 1
-  %endrep
+  ; whichever are fewer, p[t] or vectors, stay in registers while the others pass
+  %if %1 < %2
+    %assign i 0
+    %rep %1
+      vbroadcastss m%[i], [p + 4 * t0 + 1024 * i]
+      %assign i i + 1
+    %endrep
+    %assign j 0
+    %rep %2
+      LOAD_VALUES 3, j + %4, %3
+      %assign i 0
+      %rep %1
+        %assign chain 4 + i * (%2) + j
+        vfmadd231ps m%[chain], m%[i], m3
+        %assign i i + 1
+      %endrep
+      %assign j j + 1
+    %endrep
+  %else
+    %assign j 0
+    %rep %2
+      %assign value j + 28 * ISA_512
+      LOAD_VALUES value, j + %4, %3
+      %assign j j + 1
+    %endrep
+    %assign i 0
+    %rep %1
+      vbroadcastss m3, [p + 4 * t0 + 1024 * i]
+      %assign j 0
+      %rep %2
+        %assign chain 4 + i * (%2) + j
+        %assign value j + 28 * ISA_512
+        vfmadd231ps m%[chain], m3, m%[value]
+        %assign j j + 1
+      %endrep
+      %assign i i + 1
+    %endrep
+  %endif
   add t1, t2                                ; down one row of v
   inc t0
 %%test:
   cmp t0, n
   jb %%position
-  %assign i 0
-  %rep %1
-    %assign chain 4 + i
-    vmovups [o + VBYTES * i], m%[chain]
-    %assign i i + 1
-  %endrep
-  ; the next dimensions of every row
-  add v, ELEM * LANES * %1
-  add o, VBYTES * %1
-  sub head_dim, LANES * %1
-%endmacro
-
-; The last head_dim < LANES dimensions by a mask.
-%macro MIX_MASKED 1
-  tail_mask 1, head_dim, 0
-  vxorps x4, x4, x4
-  xor t0d, t0d
-  jmp %%test
-%%position:
-  vbroadcastss m0, [p + 4 * t0]
-  %ifidn %1, f16
-    vcvtph2ps m2 {k1} {z}, [v]              ; lanes past the row are not read: they cannot fault
+  MIX_ROWS %1, %2, to
+  %ifidn %3, q8
+    %assign groups_passed (%2 + %4) * LANES / 32
+    %if groups_passed
+      add v, 36 * groups_passed
+    %endif
   %else
-    tail_load m2, 1, [v]
+    add v, ELEM * LANES * (%2)
   %endif
-  vfmadd231ps m4, m0, m2
-  add v, t2
-  inc t0
-%%test:
-  cmp t0, n
-  jb %%position
-  tail_store [o], 1, m4
+  add o, VBYTES * (%2)
+  sub width, LANES * (%2)
 %endmacro
 
-; The same, a dimension at a time, f16: at least one.
-%macro MIX_SCALAR_F16 0
-%%dim:
-  vxorps x4, x4, x4
-  mov t1, v
-  xor t0d, t0d
-  jmp %%test
-%%position:
-  movzx t3d, word [t1]
-  vmovd x2, t3d
-  vcvtph2ps x2, x2
-  vfmadd231ss x4, x2, [p + 4 * t0]
-  add t1, t2
-  inc t0
-%%test:
-  cmp t0, n
-  jb %%position
-  vmovss [o], x4
-  add v, 2
-  add o, 4
-  dec head_dim
-  jnz %%dim
-%endmacro
-%define t3d r9d
-
-; %1 path, %2 f32 or f16
+; %1 path, %2 f32, f16 or q8
 %macro ATTN_MIX 2
 path_begin %1
+%ifidn %2, q8
+  %assign UNIT 32                           ; dimensions: the width is a multiple of it
+%else
+  %assign UNIT 16
+%endif
 %ifidn %2, f16
   %assign ELEM 2
 %else
   %assign ELEM 4
 %endif
-kern attn_mix_%2, 5, 0, 16, p, v, o, n, head_dim
-  imul t2, head_dim, ELEM                   ; from the whole head_dim, before it starts to count down
-.next:
-  ; head_dim counts what is left; the loop to take is the last one that it fills
-  cmp head_dim, 13 * LANES
-  jae .vectors_8
-  %assign count 12
-  %rep 12
-  cmp head_dim, count * LANES
-  jae .vectors_%[count]
-    %assign count count - 1
-  %endrep
-  test head_dim, head_dim
-  jz .done
-%ifidn %2, f16
-  %if ISA_512
-    MIX_MASKED f16
+kern attn_mix_%2, 6, 0, 16, p, v, o, n, width, queries
+  %ifidn %2, q8
+    lea t2, [width + 8 * width]             ; 36 bytes for 32 dimensions
+    shr t2, 3
   %else
-    MIX_SCALAR_F16
+    imul t2, width, ELEM
   %endif
-%else
-  MIX_MASKED f32
-%endif
-.done:
+  BY_QUERIES
+%assign queries_n 1
+%rep MOST_QUERIES
+.queries_%[queries_n]:
+  lea row, [4 * width]
+  %if ISA_512
+    AT_ONCE queries_n, 8, 8, 4, 2
+  %else
+    AT_ONCE queries_n, 8, 4, 2, 1
+    %ifidn %2, q8
+      AT_ONCE queries_n, 4, 4 - 2 * (queries_n == 3), 2, 1
+    %endif
+  %endif
+  %if at_once * LANES <= UNIT               ; parts of a unit one after the other
+.unit_%[queries_n]:
+  cmp width, UNIT
+  jb .all_%[queries_n]
+    %assign part 0
+    %rep UNIT / (at_once * LANES)
+  MIX_TILE queries_n, at_once, %2, part * (UNIT == 32)
+      %assign part part + at_once
+    %endrep
+  jmp .unit_%[queries_n]
+.all_%[queries_n]:
+  %else
+    %rep 4                                  ; at_once, then half of it, and so on
+      %if at_once * LANES >= UNIT
+.tile_%[queries_n]_%[at_once]:
+  cmp width, LANES * at_once
+  jb .less_%[queries_n]_%[at_once]
+  MIX_TILE queries_n, at_once, %2, 0
+  jmp .tile_%[queries_n]_%[at_once]
+.less_%[queries_n]_%[at_once]:
+      %endif
+      %assign at_once at_once / 2
+    %endrep
+  %endif
   kern_ret
-  %assign count 1
-  %rep 12
-.vectors_%[count]:
-    MIX_VECTORS count, %2
-  jmp .next
-    %assign count count + 1
-  %endrep
+  %assign queries_n queries_n + 1
+%endrep
 kern_end
 %endmacro
 
@@ -149,3 +195,5 @@ ATTN_MIX avx2, f32
 ATTN_MIX avx512, f32
 ATTN_MIX avx2, f16
 ATTN_MIX avx512, f16
+ATTN_MIX avx2, q8
+ATTN_MIX avx512, q8

@@ -1,121 +1,192 @@
-; attn_score_f32, attn_score_f16: scores of one query head against blocks of sixteen positions.
-;   s[16 * b + t] = (chain over d of fma(q[d], k[b][d][t], acc) from +0) * scale
-;   k is [blocks][head_dim][16], f32 or f16; q[head_dim]; s[16 * blocks]. head_dim and blocks may be 0 (head_dim 0: the score
-;   is +0 * scale). s overlaps neither. Any alignment; nothing outside these arrays is touched.
+; attn_score_f32, attn_score_f16: scores of 1 to 8 queries that share a KV head, against blocks of sixteen positions.
+;   s[256 * i + 16 * b + t] = (chain over d of fma(q[d][i], k[b][d][t], acc) from +0) * scale,  i < queries
+;   k is [blocks][head_dim][16], f32 or f16; q is [head_dim][queries]; blocks at most 16. head_dim and blocks may be 0 (head_dim
+;   0: the scores are +0 * scale). s overlaps neither. Any alignment; nothing outside these elements is touched.
 ;
-; Lanes are positions, so a chain is one position's and as long as head_dim. Eight vectors of chains hide fma's 4 cycles on
-; two ports: four blocks at once on paths of 8 lanes (two vectors a block), eight on avx512. What is left over goes in
-; groups of 4, 2 and 1.
+; Lanes are positions, so a chain is one query's and one position's, and as long as head_dim. Row d of a block is read once and
+; meets q[d] of all queries; eight chains or more hide fma's 4 cycles on two ports:
 ;
-;   group of blocks:   k          k + B      k + 2B     k + 3B     then the same from k4 = k + 4B;  B = bytes of a block
-;   step d reads         row d      row d      row d      row d    (64 bytes of f32 or 32 of f16), k and k4 move on by one
+;   queries             1    2    3    4 5 6   7 8
+;   vectors, 8 lanes    8    4    4    2       1 (a half of the block after the other)      two vectors are a block
+;   vectors, 16 lanes   8    4    4    2       2                                            a vector is a block
 ;
-; registers: m4-m11 chains, block by block; m0 scale; m1 q[d]; m2 keys as f32
-;            t0 d; t1 B; t2 3B; k4 (r9, which is no argument) the group's fifth block
+; What is left over goes in halves of that, down to one block.
+;
+;   tile of blocks:    k          k + B      k + 2B     k + 3B     then the same from k4 = k + 4B;  B = bytes of a block
+;   step d reads       row d      row d      row d      row d      (64 bytes of f32 or 32 of f16), k and k4 move on by one
+;
+; registers: m4-m15 (m4-m19) chains, query by query; m0-m3 the row and q[d], see SCORE_STEP; m0 the scale at the end, before that
+;            in m31 or, on 8 lanes, in k4; t0 what is left of head_dim; t1 B; t2 3B; k4 (r9) the tile's fifth block, on 16 lanes
 %include "abi.inc"
 %include "isa.inc"
+%include "queries.inc"
+%define k4 r9                               ; is `queries` until they are known
+%define k4d r9d
 
-; %1 blocks, %2 f32 or f16
-%macro SCORE_GROUP 2
+; m%1 = vector %2 of step d's rows, as f32: vector 0 is the tile's first, 1 a half of a block after the other. %3 f32 or f16
+%macro LOAD_KEYS 3
+  %assign block (%2) / PANEL_VECS
+  %assign row_at ((%2) % PANEL_VECS) * ROW / PANEL_VECS
+  %if block >= 4
+    %define base k4
+  %else
+    %define base k
+  %endif
+  %if block % 4 == 3
+    %define row_base base + t2
+  %elif block % 4
+    %define row_base base + (block % 4) * t1
+  %else
+    %define row_base base
+  %endif
+  %ifidn %3, f16
+    vcvtph2ps m%1, [row_base + row_at]      ; an f16 is always an f32: the conversion is exact, subnormals included
+  %else
+    vmovups m%1, [row_base + row_at]
+  %endif
+%endmacro
+
+; %1 queries against %2 vectors from k on; k and s then stand at what follows them. %3 0, or 1: the second half of a block whose
+; first came just before. %4 type
+%macro SCORE_TILE 4
   %assign i 4
-  %rep %1 * PANEL_VECS
+  %rep (%1) * (%2)
     vxorps x%[i], x%[i], x%[i]
     %assign i i + 1
   %endrep
-  %if %1 > 4
+  %if %2 > 4 * PANEL_VECS
     lea k4, [k + 4 * t1]
   %endif
-  xor t0d, t0d
-  jmp %%test
+  mov t0, head_dim
+  test t0, t0
+  jz %%store
 %%dim:
-  vbroadcastss m1, [q + 4 * t0]             ; one load of q[d] serves every block of the group
-  %assign i 0
-  %rep %1 * PANEL_VECS
-    %assign chain 4 + i
-    %assign block i / PANEL_VECS
-    ; where row d of the block is
-    %if block >= 4
-      %define base k4
-    %else
-      %define base k
-    %endif
-    %if block % 4 == 3
-      %define base_of_row base + t2
-    %elif block % 4
-      %define base_of_row base + (block % 4) * t1
-    %else
-      %define base_of_row base
-    %endif
-    %ifidn %2, f16
-      ; an f16 is always an f32: the conversion is exact, subnormals included
-      vcvtph2ps m2, [base_of_row + (i % PANEL_VECS) * VBYTES / 2]
-      vfmadd231ps m%[chain], m1, m2
-    %else
-      vfmadd231ps m%[chain], m1, [base_of_row + (i % PANEL_VECS) * VBYTES]
-    %endif
-    %assign i i + 1
-  %endrep
+  ; whichever are fewer, q[d] or vectors, stay in registers while the others pass
+  %if %1 < %2
+    %assign i 0
+    %rep %1
+      vbroadcastss m%[i], [q + 4 * i]
+      %assign i i + 1
+    %endrep
+    %assign j 0
+    %rep %2
+      LOAD_KEYS 3, j + %3, %4
+      %assign i 0
+      %rep %1
+        %assign chain 4 + i * (%2) + j
+        vfmadd231ps m%[chain], m%[i], m3
+        %assign i i + 1
+      %endrep
+      %assign j j + 1
+    %endrep
+  %else
+    %assign j 0
+    %rep %2
+      LOAD_KEYS j, j + %3, %4
+      %assign j j + 1
+    %endrep
+    %assign i 0
+    %rep %1
+      vbroadcastss m3, [q + 4 * i]
+      %assign j 0
+      %rep %2
+        %assign chain 4 + i * (%2) + j
+        vfmadd231ps m%[chain], m3, m%[j]
+        %assign j j + 1
+      %endrep
+      %assign i i + 1
+    %endrep
+  %endif
   add k, ROW
-  %if %1 > 4
+  %if %2 > 4 * PANEL_VECS
     add k4, ROW
   %endif
-  inc t0
-%%test:
-  cmp t0, head_dim
-  jb %%dim
+  add q, 4 * (%1)
+  dec t0
+  jnz %%dim
+%%store:
+  imul t0, head_dim, 4 * (%1)
+  sub q, t0
   ; the scale is a product of its own, after the chain
+  %if ISA_512
+    vmovaps m0, m31
+  %else
+    vmovd x0, k4d
+    vbroadcastss m0, x0
+  %endif
   %assign i 0
-  %rep %1 * PANEL_VECS
-    %assign chain 4 + i
-    vmulps m%[chain], m%[chain], m0
-    vmovups [s + i * VBYTES], m%[chain]
+  %rep %1
+    %assign j 0
+    %rep %2
+      %assign chain 4 + i * (%2) + j
+      vmulps m%[chain], m%[chain], m0
+      vmovups [s + 1024 * i + VBYTES * (j + %3)], m%[chain]
+      %assign j j + 1
+    %endrep
     %assign i i + 1
   %endrep
-  add s, 64 * %1
   ; k has moved on by one block itself
-  %if %1 == 8
+  %if %2 == 8 * PANEL_VECS
     lea k, [k4 + t2]
-  %elif %1 == 4
+  %elif %2 == 4 * PANEL_VECS
     add k, t2
-  %elif %1 == 2
+  %elif %2 == 2 * PANEL_VECS
     add k, t1
+  %elif (%2 < PANEL_VECS) && (%3 == 0)
+    sub k, t1                               ; back, for the other half
+  %endif
+  %if %2 + %3 >= PANEL_VECS
+    add s, 64 * ((%2 + %3) / PANEL_VECS)
   %endif
 %endmacro
 
 ; %1 path, %2 f32 or f16
 %macro ATTN_SCORE 2
 path_begin %1
-%assign GROUP 8 / PANEL_VECS
 %ifidn %2, f16
   %assign ROW 32
 %else
   %assign ROW 64
 %endif
-kern attn_score_%2, 5, 1, 12, q, k, s, head_dim, blocks, k4
-  vbroadcastss m0, x0
+kern attn_score_%2, 6, 1, 16, q, k, s, head_dim, blocks, queries
   imul t1, head_dim, ROW                    ; B
   lea t2, [t1 + 2 * t1]                     ; 3B: with 1, 2 and 3 of them, every block of four is one addressing mode away
-  sub blocks, GROUP                         ; a borrow, and so below zero: no whole group left
-  jb .rest
-.group:
-  SCORE_GROUP GROUP, %2
-  sub blocks, GROUP
-  jae .group
-.rest:
-  add blocks, GROUP                         ; 0 to GROUP - 1
-%if GROUP == 8
-  test blocks, 4
-  jz .two
-  SCORE_GROUP 4, %2
-.two:
-%endif
-  test blocks, 2
-  jz .one
-  SCORE_GROUP 2, %2
-.one:
-  test blocks, 1
-  jz .done
-  SCORE_GROUP 1, %2
+  BY_QUERIES
+%assign queries_n 1
+%rep MOST_QUERIES
+.queries_%[queries_n]:
+  %if ISA_512
+    vbroadcastss m31, x0
+    AT_ONCE queries_n, 8, 4, 2, 2
+  %else
+    vmovd k4d, x0
+    AT_ONCE queries_n, 8, 4, 2, 1
+  %endif
+  %if at_once < PANEL_VECS
+    test blocks, blocks
+    jz .done
+.half_%[queries_n]:
+    SCORE_TILE queries_n, 1, 0, %2
+    SCORE_TILE queries_n, 1, 1, %2
+    dec blocks
+    jnz .half_%[queries_n]
+  %else
+    %rep 4                                  ; at_once, then half of it, and so on
+      %if at_once >= PANEL_VECS
+.tile_%[queries_n]_%[at_once]:
+    cmp blocks, at_once / PANEL_VECS
+    jb .less_%[queries_n]_%[at_once]
+    SCORE_TILE queries_n, at_once, 0, %2
+    sub blocks, at_once / PANEL_VECS
+    jmp .tile_%[queries_n]_%[at_once]
+.less_%[queries_n]_%[at_once]:
+      %endif
+      %assign at_once at_once / 2
+    %endrep
+  %endif
+  kern_ret
+  %assign queries_n queries_n + 1
+%endrep
 .done:
   kern_ret
 kern_end

@@ -21,6 +21,7 @@ constexpr size_t kTokens = 48;  // of a prompt: whole tiles of every kernel
 constexpr Size kVectors[] = {{768, 1}, {4096, 1}}, kSmallVector[] = {{1024, 1}};
 constexpr Size kHeads[] = {{12, 64}, {32, 128}}, kSmallHeads[] = {{4, 128}};
 constexpr Size kPositions[] = {{256, 64}, {256, 128}}, kSmallPositions[] = {{128, 64}};  // a segment
+constexpr size_t kQueries = 4, kRow = 256;                                               // that share the keys, and scores of one
 constexpr Size kSegments[] = {{16, 64}, {16, 128}}, kSmallSegments[] = {{8, 64}};
 constexpr float kEps = 1e-5f;
 
@@ -75,10 +76,10 @@ KernelCall call_of(std::vector<Array> arrays, double elements, F f) {
 }
 
 template <class F>
-KernelCall attention(std::vector<Array> arrays, Size s, F f) {
+KernelCall attention(std::vector<Array> arrays, Size s, size_t queries, F f) {
   const double elements = static_cast<double>(s.a * s.b);
   KernelCall c = call_of(std::move(arrays), elements, f);
-  c.macs = elements;
+  c.macs = elements * static_cast<double>(queries);
   return c;
 }
 
@@ -188,33 +189,34 @@ const Entry kEntries[] = {
        return call_of({{s.a, kF}, {s.a, kH}}, static_cast<double>(s.a),
                       [=](const KernTable& k, const At& x) { k.f32_to_f16(x[0], x.as<uint16_t>(1), s.a); });
      }},
-    // keys first, then the query, then the scores
+    // keys first, then the queries, then the scores
     {"attn_score_f32", kPositions, kSmallPositions,
      [](Size s) {
-       return attention({{s.a * s.b, kF}, {s.b, kF}, {s.a, kF}}, s,
-                        [=](const KernTable& k, const At& x) { k.attn_score_f32(x[1], x[0], x[2], s.b, s.a / 16, 1); });
+       return attention({{s.a * s.b, kF}, {s.b * kQueries, kF}, {kRow * kQueries, kF}}, s, kQueries,
+                        [=](const KernTable& k, const At& x) { k.attn_score_f32(x[1], x[0], x[2], s.b, s.a / 16, kQueries, 1); });
      }},
     {"attn_score_f16", kPositions, kSmallPositions,
      [](Size s) {
-       return attention({{s.a * s.b, kH}, {s.b, kF}, {s.a, kF}}, s, [=](const KernTable& k, const At& x) {
-         k.attn_score_f16(x[1], x.as<uint16_t>(0), x[2], s.b, s.a / 16, 1);
-       });
+       return attention(
+           {{s.a * s.b, kH}, {s.b * kQueries, kF}, {kRow * kQueries, kF}}, s, kQueries,
+           [=](const KernTable& k, const At& x) { k.attn_score_f16(x[1], x.as<uint16_t>(0), x[2], s.b, s.a / 16, kQueries, 1); });
      }},
     // values first, then their weights, then the mixture
     {"attn_mix_f32", kPositions, kSmallPositions,
      [](Size s) {
-       return attention({{s.a * s.b, kF}, {s.a, kF}, {s.b, kF}}, s,
-                        [=](const KernTable& k, const At& x) { k.attn_mix_f32(x[1], x[0], x[2], s.a, s.b); });
+       return attention({{s.a * s.b, kF}, {kRow * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
+                        [=](const KernTable& k, const At& x) { k.attn_mix_f32(x[1], x[0], x[2], s.a, s.b, kQueries); });
      }},
     {"attn_mix_f16", kPositions, kSmallPositions,
      [](Size s) {
-       return attention({{s.a * s.b, kH}, {s.a, kF}, {s.b, kF}}, s,
-                        [=](const KernTable& k, const At& x) { k.attn_mix_f16(x[1], x.as<uint16_t>(0), x[2], s.a, s.b); });
+       return attention(
+           {{s.a * s.b, kH}, {kRow * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
+           [=](const KernTable& k, const At& x) { k.attn_mix_f16(x[1], x.as<uint16_t>(0), x[2], s.a, s.b, kQueries); });
      }},
     {"attn_merge", kSegments, kSmallSegments,
      [](Size s) {
-       return attention({{2 * s.a, kF}, {s.a * s.b, kF}, {s.b, kF}}, s,
-                        [=](const KernTable& k, const At& x) { k.attn_merge(x[0], x[1], x[2], s.a, s.b); });
+       return attention({{2 * s.a, kF}, {s.a * s.b, kF}, {s.b, kF}}, s, 1,
+                        [=](const KernTable& k, const At& x) { k.attn_merge(x[0], x[1], x[2], s.a, s.b, s.b); });
      }},
 };
 

@@ -1,6 +1,8 @@
 // attention.h - what queries see of the positions before them (docs/numerics.md, "Attention").
 #pragma once
+#include <atomic>
 #include <cstddef>
+#include <vector>
 
 #include "engine/buffer.h"
 #include "engine/kv_cache.h"
@@ -8,33 +10,72 @@
 
 namespace nyb {
 
-inline constexpr size_t kSegment = 256;  // absolute positions; fixed by the numerics
+inline constexpr size_t kSegment = 256;    // absolute positions; fixed by the numerics, and a row of the kernels' scores
+inline constexpr size_t kMostQueries = 8;  // that the kernels take at once
 
-// Memory that attention of one thread works in.
-class AttnScratch {
- public:
-  AttnScratch() = default;
-  // For at most `queries` queries at a time over at most ctx positions. Throws Error when there is no memory.
-  AttnScratch(size_t queries, size_t ctx, size_t head_dim);
-  static size_t bytes_for(size_t queries, size_t ctx, size_t head_dim);  // of one made so
-  size_t bytes() const { return scores.bytes() + parts.bytes() + mixed.bytes() + half.bytes(); }
-
-  Buffer<float> scores;   // [kSegment]
-  Buffer<float> parts;    // [queries][segments][2]: a segment's maximum and sum
-  Buffer<float> mixed;    // [queries][segments][head_dim]
-  Buffer<uint16_t> half;  // [head_dim], for KvCache::store
-  size_t segments = 0;
+// Queries that look at the same keys together: heads head..head+heads-1, which share a KV head, of tokens token..token+tokens-1.
+struct AttnTile {
+  size_t head, heads, token, tokens;
+  size_t queries() const { return heads * tokens; }  // at most kMostQueries; in the order [token][head]
 };
 
-// Where a group of queries looks.
+// A chunk's queries cut into tiles, those of one KV head one after the other.
+class AttnTiles {
+ public:
+  AttnTiles(const ModelShape& shape, size_t tokens);
+  size_t count() const;
+  AttnTile operator[](size_t i) const;
+
+ private:
+  size_t group_, heads_, parts_;  // heads that share keys; of them in a tile; tiles that they make
+  size_t tokens_, per_tile_, kv_heads_;
+};
+
+// Where a tile looks. Token i of it sees positions first[i]..end[i]-1, at least one; neither is less than token i - 1's.
 struct AttnView {
   size_t layer, kv_head;
-  size_t first, end;  // positions first..end-1, at least one
+  AttnTile tile;
   float scale;
+  size_t first[kMostQueries], end[kMostQueries];
+  size_t base() const { return first[0] / kSegment; }  // segments are counted from this one
+  size_t segments() const { return (end[tile.tokens - 1] - 1) / kSegment + 1 - base(); }
 };
 
-// `queries` heads that share a KV head, q and out [queries][head_dim]. False: a score is not finite.
-bool attend(const KernTable& kern, const KvCache& cache, const AttnView& view, size_t queries, size_t head_dim, const float* q,
-            float* out, AttnScratch& scratch);
+// Memory that attention works in.
+class AttnWork {
+ public:
+  // Scratch of one thread.
+  struct Scratch {
+    Buffer<float> scores;   // [kMostQueries][kSegment]
+    Buffer<uint8_t> bytes;  // kv_scratch_bytes: the queries at hand as KvCache::arrange makes them; for KvCache::store
+  };
+  // What the segments of one tile gave.
+  struct Parts {
+    Buffer<float> ml;     // [kMostQueries][segments][2]: maximum and sum
+    Buffer<float> mixed;  // [segments][the tile's queries][width of a row of values]
+  };
+
+  // For contexts of ctx positions. Throws Error when there is no memory.
+  AttnWork(const ModelShape& shape, uint32_t ctx, KvType type, unsigned threads);
+  static size_t bytes_for(const ModelShape& shape, uint32_t ctx, KvType type, unsigned threads);  // of one made so
+  size_t bytes() const;
+
+  // Whether `tiles` tiles are cut into their segments, so that all threads have work; there are parts for each tile then. Else
+  // for each thread.
+  bool cut(size_t tiles) const { return scratch.size() > 1 && tiles < parts.size(); }
+
+  std::vector<Scratch> scratch;              // one a thread
+  std::vector<Parts> parts;                  // at least one a thread
+  std::vector<std::atomic<size_t>> missing;  // segments of a tile that are cut out and not done
+  size_t segments;                           // of the longest context
+};
+
+// Segment k of the view for all its queries, which stand in scratch. The first token of the tile that has a score that is not
+// finite; tile.tokens: there is none.
+size_t attend_segment(const KernTable& kern, const KvCache& cache, const AttnView& view, size_t k, AttnWork::Scratch& scratch,
+                      AttnWork::Parts& parts, size_t most_segments);
+// All segments of one query of the view, 0 to tile.queries() - 1, into out[head_dim].
+void attend_merge(const KernTable& kern, const KvCache& cache, const AttnView& view, size_t query, AttnWork::Parts& parts,
+                  size_t most_segments, float* out);
 
 }  // namespace nyb

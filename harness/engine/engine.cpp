@@ -43,15 +43,12 @@ Engine::Impl::Impl(const Model& m, const KernTable& kt, Pool& p, const EngOption
       att(opt.chunk, panel_rows(size_t{shape.heads} * shape.head_dim)),
       gate(opt.chunk, panel_rows(shape.ffn)),
       up(opt.chunk, panel_rows(shape.ffn)),
-      groups(opt.chunk, groups_of(std::max({size_t{shape.dim}, size_t{shape.heads} * shape.head_dim, size_t{shape.ffn}}))) {
-  for (unsigned t = 0; t < pool.threads(); t++) attn.emplace_back(shape.heads / shape.kv_heads, opt.ctx, shape.head_dim);
-}
+      groups(opt.chunk, groups_of(std::max({size_t{shape.dim}, size_t{shape.heads} * shape.head_dim, size_t{shape.ffn}}))),
+      attn(shape, opt.ctx, opt.kv, pool.threads()) {}
 
 size_t Engine::Impl::work_bytes() const {
-  size_t n = rope.bytes() + x.bytes() + norm.bytes() + q.bytes() + k.bytes() + v.bytes() + att.bytes() + gate.bytes() + up.bytes() +
-             groups.bytes();
-  for (const AttnScratch& a : attn) n += a.bytes();
-  return n;
+  return rope.bytes() + x.bytes() + norm.bytes() + q.bytes() + k.bytes() + v.bytes() + att.bytes() + gate.bytes() + up.bytes() +
+         groups.bytes() + attn.bytes();
 }
 
 Engine::Engine(const Model& model, const KernTable& kern, Pool& pool, const EngOptions& opt)
@@ -105,7 +102,7 @@ size_t eng_work_bytes(const ModelShape& s, const EngOptions& o, unsigned threads
   const size_t row = floats * sizeof(float) + groups_of(widest) * sizeof(QxGroup);
   const size_t half = s.rope_freqs.empty() ? s.head_dim / 2 : s.rope_freqs.size();
   const size_t rope = 2 * sizeof(float) * opt.ctx * half;
-  return opt.chunk * row + rope + threads * AttnScratch::bytes_for(s.heads / s.kv_heads, opt.ctx, s.head_dim);
+  return opt.chunk * row + rope + AttnWork::bytes_for(s, opt.ctx, opt.kv, threads);
 }
 
 void eng_fill(Engine& e, uint32_t positions) {
@@ -119,7 +116,7 @@ void eng_fill(Engine& e, uint32_t positions) {
   for (size_t layer = 0; layer < m.shape.layers; layer++)
     for (size_t pos = 0; pos < positions; pos++) {
       const float* from = values.data() + (pos * 7 + layer) % m.shape.head_dim;  // not the same everywhere
-      m.cache.store(m.kern, layer, pos, from, from, m.attn[0].half.data());
+      m.cache.store(m.kern, layer, pos, from, from, m.attn.scratch[0].bytes.data());
     }
   m.filled = positions;
 }

@@ -38,13 +38,13 @@ struct Engine::Impl {
   KvCache cache;
   RopeTable rope;
   // One row a token of the chunk. Products write whole panels, so rows are as wide as their panels.
-  Rows<float> x;                  // the residual stream
-  Rows<float> norm;               // normalized; also what o and down give before it is added to x
-  Rows<float> q, k, v;            // [heads or kv_heads][head_dim]
-  Rows<float> att;                // attention's output
-  Rows<float> gate, up;           // gate becomes the feed-forward activations
-  Rows<QxGroup> groups;           // the input of the product at hand, quantized
-  std::vector<AttnScratch> attn;  // one a thread
+  Rows<float> x;         // the residual stream
+  Rows<float> norm;      // normalized; also what o and down give before it is added to x
+  Rows<float> q, k, v;   // [heads or kv_heads][head_dim]
+  Rows<float> att;       // attention's output
+  Rows<float> gate, up;  // gate becomes the feed-forward activations
+  Rows<QxGroup> groups;  // the input of the product at hand, quantized
+  AttnWork attn;
 
   size_t work_bytes() const;
 };

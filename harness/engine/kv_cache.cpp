@@ -8,6 +8,10 @@ namespace {
 
 constexpr size_t kBlock = 16;
 
+constexpr size_t element_bytes(KvType t) { return t == KvType::f16 ? sizeof(uint16_t) : sizeof(float); }
+constexpr size_t block_bytes(KvType t, size_t dim) { return kBlock * dim * element_bytes(t); }
+constexpr size_t row_bytes(KvType t, size_t dim) { return round_up(dim, kBlock) * element_bytes(t); }
+
 // Element d of the row goes to lane `lane` of row d of the block.
 template <class T>
 void scatter(const T* row, T* block, size_t lane, size_t dim) {
@@ -39,66 +43,78 @@ std::string kv_names() {
   return all;
 }
 
-uint64_t kv_head_bytes(KvType t, uint64_t head_dim) { return head_dim * (t == KvType::f16 ? sizeof(uint16_t) : sizeof(float)); }
+uint64_t kv_head_bytes(KvType t, uint64_t head_dim) { return block_bytes(t, head_dim) / kBlock + row_bytes(t, head_dim); }
 
 uint64_t kv_bytes_per_position(const ModelShape& shape, KvType t) {
-  return uint64_t{2} * shape.kv_heads * shape.layers * kv_head_bytes(t, shape.head_dim);
+  return uint64_t{shape.kv_heads} * shape.layers * kv_head_bytes(t, shape.head_dim);
 }
 
 uint64_t kv_read_bytes(const ModelShape& shape, KvType t, uint64_t pos) {
   uint64_t positions = 0;  // of all layers
   for (uint32_t layer = 0; layer < shape.layers; layer++) positions += pos + 1 - shape.first_seen(layer, pos);
-  return uint64_t{2} * shape.kv_heads * positions * kv_head_bytes(t, shape.head_dim);
+  return shape.kv_heads * positions * kv_head_bytes(t, shape.head_dim);
 }
+
+size_t kv_width(KvType, size_t head_dim) { return round_up(head_dim, kBlock); }
+
+size_t kv_scratch_bytes(KvType, size_t head_dim, size_t queries) { return queries * head_dim * sizeof(float); }
 
 KvCache::KvCache(const ModelShape& shape, uint32_t ctx, KvType type)
     : type_(type),
-      size_(type == KvType::f16 ? sizeof(uint16_t) : sizeof(float)),
       heads_(shape.kv_heads),
       dim_(shape.head_dim),
       positions_(round_up(ctx, kBlock)),
-      keys_("the KV cache (give a smaller --ctx)", {shape.layers, heads_, positions_, dim_, size_}),
-      values_("the KV cache (give a smaller --ctx)", {shape.layers, heads_, positions_, dim_, size_}) {}
+      keys_("the KV cache (give a smaller --ctx)", {shape.layers, heads_, positions_ / kBlock, block_bytes(type, dim_)}),
+      values_("the KV cache (give a smaller --ctx)", {shape.layers, heads_, positions_, row_bytes(type, dim_)}) {}
 
 size_t KvCache::key_at(size_t layer, size_t head, size_t pos) const {
-  return ((layer * heads_ + head) * positions_ + pos / kBlock * kBlock) * dim_ * size_;
+  return ((layer * heads_ + head) * positions_ + pos) / kBlock * block_bytes(type_, dim_);
 }
 
 size_t KvCache::value_at(size_t layer, size_t head, size_t pos) const {
-  return ((layer * heads_ + head) * positions_ + pos) * dim_ * size_;
+  return ((layer * heads_ + head) * positions_ + pos) * row_bytes(type_, dim_);
 }
 
-bool KvCache::store(const KernTable& kern, size_t layer, size_t pos, const float* k, const float* v, uint16_t* scratch) {
+bool KvCache::store(const KernTable& kern, size_t layer, size_t pos, const float* k, const float* v, uint8_t* scratch) {
   uint32_t bad = 0;
   for (size_t h = 0; h < heads_; h++, k += dim_, v += dim_) {
-    uint8_t *block = keys_.at(key_at(layer, h, pos)), *row = values_.at(value_at(layer, h, pos));
+    uint8_t *const block = keys_.at(key_at(layer, h, pos)), *const row = values_.at(value_at(layer, h, pos));
     if (type_ == KvType::f32) {
       scatter(k, as<float>(block), pos % kBlock, dim_);
-      std::memcpy(row, v, dim_ * size_);
+      std::memcpy(row, v, dim_ * sizeof(float));
     } else {
-      bad |= kern.f32_to_f16(k, scratch, dim_);
-      scatter(scratch, as<uint16_t>(block), pos % kBlock, dim_);
+      bad |= kern.f32_to_f16(k, as<uint16_t>(scratch), dim_);
+      scatter(as<uint16_t>(scratch), as<uint16_t>(block), pos % kBlock, dim_);
       bad |= kern.f32_to_f16(v, as<uint16_t>(row), dim_);
     }
   }
   return bad == 0;
 }
 
-void KvCache::score(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t blocks, const float* q, float* s,
-                    float scale) const {
-  const uint8_t* k = keys_.at(key_at(layer, head, pos));
-  if (type_ == KvType::f32)
-    kern.attn_score_f32(q, as<float>(k), s, dim_, blocks, scale);
-  else
-    kern.attn_score_f16(q, as<uint16_t>(k), s, dim_, blocks, scale);
+void KvCache::arrange(const float* q, size_t stride, size_t heads, size_t tokens, uint8_t* out) const {
+  float* to = as<float>(out);
+  for (size_t t = 0; t < tokens; t++, q += stride)
+    for (size_t h = 0; h < heads; h++, to++)
+      for (size_t d = 0; d < dim_; d++) to[d * heads * tokens] = q[h * dim_ + d];
 }
 
-void KvCache::mix(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t n, const float* p, float* o) const {
-  const uint8_t* v = values_.at(value_at(layer, head, pos));
+void KvCache::score(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t blocks, const uint8_t* arranged,
+                    size_t queries, float* s, float scale) const {
+  const uint8_t* const k = keys_.at(key_at(layer, head, pos));
   if (type_ == KvType::f32)
-    kern.attn_mix_f32(p, as<float>(v), o, n, dim_);
+    kern.attn_score_f32(as<float>(arranged), as<float>(k), s, dim_, blocks, queries, scale);
   else
-    kern.attn_mix_f16(p, as<uint16_t>(v), o, n, dim_);
+    kern.attn_score_f16(as<float>(arranged), as<uint16_t>(k), s, dim_, blocks, queries, scale);
+}
+
+void KvCache::mix(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t n, const float* p, size_t queries,
+                  float* o) const {
+  const uint8_t* const v = values_.at(value_at(layer, head, pos));
+  const size_t width = kv_width(type_, dim_);
+  if (type_ == KvType::f32)
+    kern.attn_mix_f32(p, as<float>(v), o, n, width, queries);
+  else
+    kern.attn_mix_f16(p, as<uint16_t>(v), o, n, width, queries);
 }
 
 }  // namespace nyb

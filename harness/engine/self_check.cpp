@@ -257,52 +257,61 @@ constexpr size_t kBlockPositions = 16;  // as the cache keeps keys
 // A full segment, and one whose last block stands alone.
 constexpr size_t kBlocks[] = {kSegment / kBlockPositions, 3, 1};
 
-bool check_attn_score_f32(Check& c) {
-  return std::all_of(std::begin(kBlocks), std::end(kBlocks), [&](size_t blocks) {
-    const std::vector<float> q = c.rnd.values(c.s.head_dim), k = c.rnd.values(blocks * kBlockPositions * c.s.head_dim);
-    return both_void<float>(c, blocks * kBlockPositions, [&](const KernTable& t, auto& y) {
-      t.attn_score_f32(q.data(), k.data(), y.data(), c.s.head_dim, blocks, c.s.attn_scale);
+// f(queries, positions or blocks) for each of `counts`, with every number of queries.
+template <size_t N, class F>
+bool every_tile(const size_t (&counts)[N], F&& f) {
+  for (size_t queries = 1; queries <= kMostQueries; queries++)
+    for (const size_t count : counts)
+      if (!f(queries, count)) return false;
+  return true;
+}
+
+template <class T, class Kernel>
+bool check_score(Check& c, const std::vector<T>& k, Kernel KernTable::*kernel) {
+  return every_tile(kBlocks, [&](size_t queries, size_t blocks) {
+    const std::vector<float> q = c.rnd.values(c.s.head_dim * queries);
+    return both_void<float>(c, queries * kSegment, [&](const KernTable& t, auto& y) {
+      (t.*kernel)(q.data(), k.data(), y.data(), c.s.head_dim, blocks, queries, c.s.attn_scale);
     });
   });
 }
 
-bool check_attn_score_f16(Check& c) {
-  return std::all_of(std::begin(kBlocks), std::end(kBlocks), [&](size_t blocks) {
-    const std::vector<float> q = c.rnd.values(c.s.head_dim);
-    const std::vector<uint16_t> k = c.rnd.halves(blocks * kBlockPositions * c.s.head_dim);
-    return both_void<float>(c, blocks * kBlockPositions, [&](const KernTable& t, auto& y) {
-      t.attn_score_f16(q.data(), k.data(), y.data(), c.s.head_dim, blocks, c.s.attn_scale);
-    });
-  });
-}
+bool check_attn_score_f32(Check& c) { return check_score(c, c.rnd.values(kSegment * c.s.head_dim), &KernTable::attn_score_f32); }
+bool check_attn_score_f16(Check& c) { return check_score(c, c.rnd.halves(kSegment * c.s.head_dim), &KernTable::attn_score_f16); }
 
 constexpr size_t kPositions[] = {kSegment, 37, 1};
 
-bool check_attn_mix_f32(Check& c) {
-  return std::all_of(std::begin(kPositions), std::end(kPositions), [&](size_t n) {
-    const std::vector<float> p = c.rnd.values(n), v = c.rnd.values(n * c.s.head_dim);
-    return both_void<float>(c, c.s.head_dim,
-                            [&](const KernTable& t, auto& y) { t.attn_mix_f32(p.data(), v.data(), y.data(), n, c.s.head_dim); });
+template <class T, class Kernel>
+bool check_mix(Check& c, const std::vector<T>& v, size_t width, Kernel KernTable::*kernel) {
+  return every_tile(kPositions, [&](size_t queries, size_t n) {
+    const std::vector<float> p = c.rnd.values(queries * kSegment), o = c.rnd.values(queries * width);
+    return both_void<float>(c, o.size(), [&](const KernTable& t, auto& y) {
+      y = o;
+      (t.*kernel)(p.data(), v.data(), y.data(), n, width, queries);
+    });
   });
 }
 
+bool check_attn_mix_f32(Check& c) {
+  const size_t width = kv_width(KvType::f32, c.s.head_dim);
+  return check_mix(c, c.rnd.values(kSegment * width), width, &KernTable::attn_mix_f32);
+}
+
 bool check_attn_mix_f16(Check& c) {
-  return std::all_of(std::begin(kPositions), std::end(kPositions), [&](size_t n) {
-    const std::vector<float> p = c.rnd.values(n);
-    const std::vector<uint16_t> v = c.rnd.halves(n * c.s.head_dim);
-    return both_void<float>(c, c.s.head_dim,
-                            [&](const KernTable& t, auto& y) { t.attn_mix_f16(p.data(), v.data(), y.data(), n, c.s.head_dim); });
-  });
+  const size_t width = kv_width(KvType::f16, c.s.head_dim);
+  return check_mix(c, c.rnd.halves(kSegment * width), width, &KernTable::attn_mix_f16);
 }
 
 bool check_attn_merge(Check& c) {
   constexpr size_t kCounts[] = {1, 2, 5};
+  const size_t stride = c.s.head_dim + 3;
   return std::all_of(std::begin(kCounts), std::end(kCounts), [&](size_t segments) {
     std::vector<float> ml = c.rnd.values(2 * segments);
     for (size_t i = 0; i < segments; ++i) ml[2 * i + 1] = 1 + std::abs(ml[2 * i + 1]);  // l: a sum that holds exp8(0)
-    const std::vector<float> o = c.rnd.values(segments * c.s.head_dim);
-    return both_void<float>(
-        c, c.s.head_dim, [&](const KernTable& t, auto& y) { t.attn_merge(ml.data(), o.data(), y.data(), segments, c.s.head_dim); });
+    const std::vector<float> o = c.rnd.values(segments * stride);
+    return both_void<float>(c, c.s.head_dim, [&](const KernTable& t, auto& y) {
+      t.attn_merge(ml.data(), o.data(), y.data(), segments, c.s.head_dim, stride);
+    });
   });
 }
 

@@ -120,28 +120,12 @@ void EngStep::rope_and_store(size_t layer) {
         m.kern.rope(m.q[t], m.rope.cos(pos), m.rope.sin(pos), half, dim, m.shape.heads);
         m.kern.rope(m.k[t], m.rope.cos(pos), m.rope.sin(pos), half, dim, m.shape.kv_heads);
       }
-      if (!m.cache.store(m.kern, layer, pos, m.k[t], m.v[t], m.attn[thread].half.data())) fault.mark(t);
+      if (!m.cache.store(m.kern, layer, pos, m.k[t], m.v[t], m.attn.scratch[thread].bytes.data())) fault.mark(t);
     }
   });
   if (sum.any()) fail("the sum of squares of a query's or key's head is not finite", sum.token());
   if (fault.any())
     throw Error(fmt::format("layer {}: a key/value does not fit f16 (position {}): use --kv f32", layer, pos_ + fault.token()));
-}
-
-void EngStep::attend_all(size_t layer) {
-  const size_t dim = m.shape.head_dim, group = m.shape.heads / m.shape.kv_heads;
-  // Heads that share keys go together, unless that leaves threads without work.
-  const size_t together = m.pool.threads() == 1 || tokens_ * m.shape.kv_heads >= size_t{m.pool.threads()} * 4 ? group : 1;
-  const size_t units = m.shape.heads / together * tokens_;
-  Fault fault;
-  par_for(m.pool, units, par_grain(m.pool, units), [&](size_t b, size_t e, unsigned thread) {
-    for (size_t u = b; u < e; u++) {
-      const size_t t = u % tokens_, head = u / tokens_ * together;  // tokens inside: they look at the same keys
-      const AttnView view{layer, head / group, m.shape.first_seen(layer, pos_ + t), pos_ + t + 1, m.shape.attn_scale};
-      if (!attend(m.kern, m.cache, view, together, dim, m.q[t] + head * dim, m.att[t] + head * dim, m.attn[thread])) fault.mark(t);
-    }
-  });
-  if (fault.any()) fail("an attention score is not finite", fault.token());
 }
 
 void EngStep::attention(size_t layer) {

@@ -35,6 +35,7 @@ struct EngStep {
   void feed_forward(size_t layer);
   void qkv(const LayerTensors& t);
   void rope_and_store(size_t layer);
+  AttnView view_of(size_t layer, const AttnTile& tile) const;
   void attend_all(size_t layer);
   void normalize(const Tensor& weight, size_t first, size_t count, bool groups, const char* where);
   void quantize(Rows<float>& in, size_t width, bool groups, const char* what);

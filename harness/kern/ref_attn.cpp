@@ -1,4 +1,4 @@
-// ref_attn.cpp - attention of one query head over one segment of the cache, and the merge of segments.
+// ref_attn.cpp - attention of queries that share keys over one segment of the cache, and the merge of segments.
 #include "kern/f16.h"
 #include "kern/ref.h"
 #include "kern/ref_mem.h"
@@ -12,42 +12,50 @@ constexpr size_t kLanes = 16;  // positions of a block of keys
 float cached(const float* base, size_t i) { return get(base, i); }
 float cached(const uint16_t* base, size_t i) { return f16_to_f32(get(base, i)); }
 
+constexpr size_t kRow = 256;  // scores of a query
+
 template <class T>
-void score(const float* q, const T* k, float* s, size_t head_dim, size_t blocks, float scale) {
-  for (size_t block = 0; block < blocks; ++block) {
-    float acc[kLanes] = {};
-    for (size_t d = 0; d < head_dim; ++d) {
-      const float in = get(q, d);
-      for (size_t t = 0; t < kLanes; ++t) acc[t] = fma_once(in, cached(k, (block * head_dim + d) * kLanes + t), acc[t]);
+void score(const float* q, const T* k, float* s, size_t head_dim, size_t blocks, size_t queries, float scale) {
+  for (size_t i = 0; i < queries; ++i)
+    for (size_t block = 0; block < blocks; ++block) {
+      float acc[kLanes] = {};
+      for (size_t d = 0; d < head_dim; ++d) {
+        const float in = get(q, d * queries + i);
+        for (size_t t = 0; t < kLanes; ++t) acc[t] = fma_once(in, cached(k, (block * head_dim + d) * kLanes + t), acc[t]);
+      }
+      for (size_t t = 0; t < kLanes; ++t) put(s, i * kRow + block * kLanes + t, acc[t] * scale);
     }
-    for (size_t t = 0; t < kLanes; ++t) put(s, block * kLanes + t, acc[t] * scale);
-  }
 }
 
 template <class T>
-void mix(const float* p, const T* v, float* o, size_t n, size_t head_dim) {
-  for (size_t d = 0; d < head_dim; ++d) {
-    float acc = 0;
-    for (size_t t = 0; t < n; ++t) acc = fma_once(get(p, t), cached(v, t * head_dim + d), acc);
-    put(o, d, acc);
-  }
+void mix(const float* p, const T* v, float* o, size_t n, size_t width, size_t queries) {
+  for (size_t i = 0; i < queries; ++i)
+    for (size_t d = 0; d < width; ++d) {
+      float acc = get(o, i * width + d);
+      for (size_t t = 0; t < n; ++t) acc = fma_once(get(p, i * kRow + t), cached(v, t * width + d), acc);
+      put(o, i * width + d, acc);
+    }
 }
 
 }  // namespace
 
-void attn_score_f32(const float* q, const float* k, float* s, size_t head_dim, size_t blocks, float scale) {
-  score(q, k, s, head_dim, blocks, scale);
+void attn_score_f32(const float* q, const float* k, float* s, size_t head_dim, size_t blocks, size_t queries, float scale) {
+  score(q, k, s, head_dim, blocks, queries, scale);
 }
 
-void attn_score_f16(const float* q, const uint16_t* k, float* s, size_t head_dim, size_t blocks, float scale) {
-  score(q, k, s, head_dim, blocks, scale);
+void attn_score_f16(const float* q, const uint16_t* k, float* s, size_t head_dim, size_t blocks, size_t queries, float scale) {
+  score(q, k, s, head_dim, blocks, queries, scale);
 }
 
-void attn_mix_f32(const float* p, const float* v, float* o, size_t n, size_t head_dim) { mix(p, v, o, n, head_dim); }
+void attn_mix_f32(const float* p, const float* v, float* o, size_t n, size_t width, size_t queries) {
+  mix(p, v, o, n, width, queries);
+}
 
-void attn_mix_f16(const float* p, const uint16_t* v, float* o, size_t n, size_t head_dim) { mix(p, v, o, n, head_dim); }
+void attn_mix_f16(const float* p, const uint16_t* v, float* o, size_t n, size_t width, size_t queries) {
+  mix(p, v, o, n, width, queries);
+}
 
-void attn_merge(const float* ml, const float* o, float* out, size_t segments, size_t head_dim) {
+void attn_merge(const float* ml, const float* o, float* out, size_t segments, size_t head_dim, size_t stride) {
   float max = get(ml, 0);
   for (size_t k = 1; k < segments; ++k) {
     const float m = get(ml, 2 * k);
@@ -58,7 +66,7 @@ void attn_merge(const float* ml, const float* o, float* out, size_t segments, si
   const float inv = 1.0f / total;
   for (size_t d = 0; d < head_dim; ++d) {
     float acc = 0;
-    for (size_t k = 0; k < segments; ++k) acc = fma_once(exp8_once(get(ml, 2 * k) - max), get(o, k * head_dim + d), acc);
+    for (size_t k = 0; k < segments; ++k) acc = fma_once(exp8_once(get(ml, 2 * k) - max), get(o, k * stride + d), acc);
     put(out, d, acc * inv);
   }
 }

@@ -76,12 +76,12 @@ TEST(Engine, SaysWhatItHas) {
     EXPECT_EQ(&e.model(), &small_model());
     EXPECT_EQ(e.kern().path, best().path);
     // keys and values, positions in whole blocks of 16
-    EXPECT_EQ(e.kv_bytes(), 2u * s.layers * s.kv_heads * 48 * s.head_dim * (kv == KvType::f32 ? 4 : 2));
+    EXPECT_EQ(e.kv_bytes(), 48 * kv_bytes_per_position(s, kv));
     EXPECT_GT(e.work_bytes(), 32u * (48 + 80) * 4);
   }
   EngOptions opt;
   opt.ctx = 17;
-  EXPECT_EQ(Engine(small_model(), best(), pool(), opt).kv_bytes(), 2u * s.layers * s.kv_heads * 32 * s.head_dim * 4);
+  EXPECT_EQ(Engine(small_model(), best(), pool(), opt).kv_bytes(), 32 * kv_bytes_per_position(s, KvType::f32));
   opt.ctx = 41;
   expect_words(error_of([&] { Engine(small_model(), best(), pool(), opt); }), {"41", "40", "--ctx"});
 }

@@ -54,8 +54,8 @@ TEST_F(MsAbiCalls, FloatsInRegistersAndOnTheStack) {
   // a float behind five integers
   const auto k = run_.floats(size_t(16) * 4 * 2, Kind::normal);
   std::vector<float> s(32), t(32);
-  ref::attn_score_f32(x.data(), k.data(), s.data(), 4, 2, 0.5f);
-  win64("attn_score_f32", ref::attn_score_f32)(x.data(), k.data(), t.data(), 4, 2, 0.5f);
+  ref::attn_score_f32(x.data(), k.data(), s.data(), 4, 2, 1, 0.5f);
+  win64("attn_score_f32", ref::attn_score_f32)(x.data(), k.data(), t.data(), 4, 2, 1, 0.5f);
   EXPECT_TRUE(same_bytes(s, t));
 }
 

@@ -75,11 +75,11 @@ std::vector<uint8_t> run_all(size_t shift) {
   EXPECT_EQ(ref::rmsnorm(x, a.floats(n), a.zeros<float>(n), n, 1e-5f), 0u);
   ref::rope(a.floats(3 * dim), a.floats(dim / 2), a.floats(dim / 2), dim / 2, dim, 3);
   EXPECT_EQ(ref::f32_to_f16(x, a.zeros<uint16_t>(n), n), 0u);
-  ref::attn_score_f32(x, a.floats(32 * dim), a.zeros<float>(32), dim, 2, 0.5f);
-  ref::attn_score_f16(x, a.halves(32 * dim), a.zeros<float>(32), dim, 2, 0.5f);
-  ref::attn_mix_f32(x, a.floats(n * dim), a.zeros<float>(dim), n, dim);
-  ref::attn_mix_f16(x, a.halves(n * dim), a.zeros<float>(dim), n, dim);
-  ref::attn_merge(a.floats(6), a.floats(3 * dim), a.zeros<float>(dim), 3, dim);
+  ref::attn_score_f32(x, a.floats(32 * dim), a.zeros<float>(256 + 32), dim, 2, 2, 0.5f);
+  ref::attn_score_f16(x, a.halves(32 * dim), a.zeros<float>(256 + 32), dim, 2, 2, 0.5f);
+  ref::attn_mix_f32(x, a.floats(n * dim), a.zeros<float>(dim), n, dim, 1);
+  ref::attn_mix_f16(x, a.halves(n * dim), a.zeros<float>(dim), n, dim, 1);
+  ref::attn_merge(a.floats(6), a.floats(3 * dim), a.zeros<float>(dim), 3, dim, dim);
   return a.bytes();
 }
 

@@ -112,7 +112,7 @@ TEST(AttnScore, IsTheChainTimesTheScale) {
     const std::vector<float> q = normals(rng, dim);
     const std::vector<float> blocks = c.key_blocks(0, 48);
     std::vector<float> s(48);
-    ref::attn_score_f32(q.data(), blocks.data(), s.data(), dim, 3, 0.125f);
+    ref::attn_score_f32(q.data(), blocks.data(), s.data(), dim, 3, 1, 0.125f);
     for (size_t t = 0; t < 48; ++t) {
       float chain = 0;
       double want = 0;
@@ -133,9 +133,9 @@ TEST(AttnMix, IsTheChainOverPositions) {
   for (const size_t n : {0u, 1u, 7u, 100u, 256u}) {
     constexpr size_t dim = 40;
     const Cache c = random_cache(rng, n, dim);
-    std::vector<float> p(n), o(dim, 9.0f);
+    std::vector<float> p(n), o(dim, 0.0f);
     for (float& v : p) v = rng.uniform(0.0f, 1.0f);
-    ref::attn_mix_f32(p.data(), c.v.data(), o.data(), n, dim);
+    ref::attn_mix_f32(p.data(), c.v.data(), o.data(), n, dim, 1);
     for (size_t d = 0; d < dim; ++d) {
       float chain = 0;
       double want = 0;
@@ -151,6 +151,27 @@ TEST(AttnMix, IsTheChainOverPositions) {
   }
 }
 
+// Several queries are each what one alone is, in rows of 256 scores; a mix goes on from what is there.
+TEST(Attn, QueriesTogetherAreEachAlone) {
+  Random rng(48);
+  constexpr size_t dim = 16, n = 48, queries = 3, row = 256;
+  const Cache c = random_cache(rng, n, dim);
+  const std::vector<float> q = normals(rng, queries * dim), blocks = c.key_blocks(0, n), before = normals(rng, queries * dim);
+  std::vector<float> together(q.size()), s(queries * row, 7.0f), o = before;
+  for (size_t i = 0; i < queries; ++i)
+    for (size_t d = 0; d < dim; ++d) together[d * queries + i] = q[i * dim + d];
+  ref::attn_score_f32(together.data(), blocks.data(), s.data(), dim, n / 16, queries, 0.5f);
+  ref::attn_mix_f32(s.data(), c.v.data(), o.data(), n, dim, queries);
+  for (size_t i = 0; i < queries; ++i) {
+    std::vector<float> alone(n), part(before.begin() + i * dim, before.begin() + (i + 1) * dim);
+    ref::attn_score_f32(q.data() + i * dim, blocks.data(), alone.data(), dim, n / 16, 1, 0.5f);
+    for (size_t t = 0; t < row; ++t) ASSERT_EQ(bits_of(s[i * row + t]), bits_of(t < n ? alone[t] : 7.0f)) << t;
+    ref::attn_mix_f32(alone.data(), c.v.data(), part.data(), 20, dim, 1);
+    ref::attn_mix_f32(alone.data() + 20, c.v.data() + 20 * dim, part.data(), n - 20, dim, 1);
+    for (size_t d = 0; d < dim; ++d) ASSERT_EQ(bits_of(o[i * dim + d]), bits_of(part[d])) << d;
+  }
+}
+
 // A cache in f16 is the cache of its values in f32: f16 to f32 is exact.
 TEST(AttnF16, EqualsF32OnTheSameValues) {
   Random rng(45);
@@ -163,10 +184,10 @@ TEST(AttnF16, EqualsF32OnTheSameValues) {
   for (float& v : c.k) v = f16_to_f32(f32_to_f16(v));
   for (float& v : c.v) v = f16_to_f32(f32_to_f16(v));
   const std::vector<float> blocks = c.key_blocks(0, n);
-  ref::attn_score_f32(q.data(), blocks.data(), s32.data(), dim, n / 16, 0.125f);
-  ref::attn_score_f16(q.data(), halves(blocks).data(), s16.data(), dim, n / 16, 0.125f);
-  ref::attn_mix_f32(p.data(), c.v.data(), o32.data(), n, dim);
-  ref::attn_mix_f16(p.data(), halves(c.v).data(), o16.data(), n, dim);
+  ref::attn_score_f32(q.data(), blocks.data(), s32.data(), dim, n / 16, 1, 0.125f);
+  ref::attn_score_f16(q.data(), halves(blocks).data(), s16.data(), dim, n / 16, 1, 0.125f);
+  ref::attn_mix_f32(p.data(), c.v.data(), o32.data(), n, dim, 1);
+  ref::attn_mix_f16(p.data(), halves(c.v).data(), o16.data(), n, dim, 1);
   for (size_t t = 0; t < n; ++t) ASSERT_EQ(bits_of(s16[t]), bits_of(s32[t]));
   for (size_t d = 0; d < dim; ++d) ASSERT_EQ(bits_of(o16[d]), bits_of(o32[d]));
 }
@@ -184,7 +205,7 @@ TEST(AttnMerge, IsTheChainOverSegments) {
       ml.push_back(rng.uniform(1.0f, 200.0f));
       max = std::max(max, ml[2 * k]);
     }
-    ref::attn_merge(ml.data(), o.data(), out.data(), segments, dim);
+    ref::attn_merge(ml.data(), o.data(), out.data(), segments, dim, dim);
     float total = 0;
     for (size_t k = 0; k < segments; ++k) total = exact_fma(ref::exp8(ml[2 * k] - max), ml[2 * k + 1], total);
     for (size_t d = 0; d < dim; ++d) {
@@ -214,14 +235,14 @@ void whole_attention(size_t n, size_t dim, float size) {
     const size_t count = std::min(kSegment, n - first);
     const std::vector<float> blocks = c.key_blocks(first, count);
     std::vector<float> s(kSegment);
-    ref::attn_score_f32(q.data(), blocks.data(), s.data(), dim, (count + 15) / 16, scale);
+    ref::attn_score_f32(q.data(), blocks.data(), s.data(), dim, (count + 15) / 16, 1, scale);
     float max = 0;
     ASSERT_EQ(ref::vec_max(s.data(), &max, count), 0u);
     ml.push_back(max);
     ml.push_back(ref::softmax_num(s.data(), s.data(), count, max, 1.0f));
-    ref::attn_mix_f32(s.data(), c.v.data() + first * dim, o.data() + k * dim, count, dim);
+    ref::attn_mix_f32(s.data(), c.v.data() + first * dim, o.data() + k * dim, count, dim, 1);
   }
-  ref::attn_merge(ml.data(), o.data(), out.data(), segments, dim);
+  ref::attn_merge(ml.data(), o.data(), out.data(), segments, dim, dim);
 
   std::vector<double> score(n);
   double greatest = 0;
