@@ -201,6 +201,13 @@ const Entry kEntries[] = {
            {{s.a * s.b, kH}, {s.b * kQueries, kF}, {kRow * kQueries, kF}}, s, kQueries,
            [=](const KernTable& k, const At& x) { k.attn_score_f16(x[1], x.as<uint16_t>(0), x[2], s.b, s.a / 16, kQueries, 1); });
      }},
+    {"attn_score_q8", kPositions, kSmallPositions,
+     [](Size s) {
+       const size_t groups = groups_of(s.b);
+       return attention(
+           {{s.a / 16 * groups, kKeyGroupBytes}, {groups * kQueries, sizeof(QxGroup)}, {kRow * kQueries, kF}}, s, kQueries,
+           [=](const KernTable& k, const At& x) { k.attn_score_q8(x.as<QxGroup>(1), x[0], x[2], groups, s.a / 16, kQueries, 1); });
+     }},
     // values first, then their weights, then the mixture
     {"attn_mix_f32", kPositions, kSmallPositions,
      [](Size s) {
@@ -212,6 +219,11 @@ const Entry kEntries[] = {
        return attention(
            {{s.a * s.b, kH}, {kRow * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
            [=](const KernTable& k, const At& x) { k.attn_mix_f16(x[1], x.as<uint16_t>(0), x[2], s.a, s.b, kQueries); });
+     }},
+    {"attn_mix_q8", kPositions, kSmallPositions,
+     [](Size s) {
+       return attention({{s.a * groups_of(s.b), kValueGroupBytes}, {kRow * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
+                        [=](const KernTable& k, const At& x) { k.attn_mix_q8(x[1], x[0], x[2], s.a, s.b, kQueries); });
      }},
     {"attn_merge", kSegments, kSmallSegments,
      [](Size s) {

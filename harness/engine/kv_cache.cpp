@@ -1,6 +1,7 @@
 // kv_cache.cpp - layout and type of the cache; the arithmetic is the kernels'.
 #include "engine/kv_cache.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace nyb {
@@ -8,14 +9,42 @@ namespace {
 
 constexpr size_t kBlock = 16;
 
-constexpr size_t element_bytes(KvType t) { return t == KvType::f16 ? sizeof(uint16_t) : sizeof(float); }
-constexpr size_t block_bytes(KvType t, size_t dim) { return kBlock * dim * element_bytes(t); }
-constexpr size_t row_bytes(KvType t, size_t dim) { return round_up(dim, kBlock) * element_bytes(t); }
+// Of sixteen keys, and of one row of values.
+size_t block_bytes(KvType t, size_t dim) {
+  switch (t) {
+    case KvType::f32: break;
+    case KvType::f16: return kBlock * dim * sizeof(uint16_t);
+    case KvType::q8: return groups_of(dim) * kKeyGroupBytes;
+  }
+  return kBlock * dim * sizeof(float);
+}
+size_t row_bytes(KvType t, size_t dim) {
+  switch (t) {
+    case KvType::f32: break;
+    case KvType::f16: return kv_width(t, dim) * sizeof(uint16_t);
+    case KvType::q8: return groups_of(dim) * kValueGroupBytes;
+  }
+  return kv_width(t, dim) * sizeof(float);
+}
 
 // Element d of the row goes to lane `lane` of row d of the block.
 template <class T>
 void scatter(const T* row, T* block, size_t lane, size_t dim) {
   for (size_t d = 0; d < dim; d++) block[d * kBlock + lane] = row[d];
+}
+
+// Quantized keys of one position to their lane of the block; groups of its values to their row.
+void scatter(const QxGroup* groups, uint8_t* block, size_t lane, size_t count) {
+  for (size_t g = 0; g < count; g++, block += kKeyGroupBytes) {
+    for (size_t i = 0; i < kGroup; i += 4) std::memcpy(block + (i / 4 * kBlock + lane) * 4, groups[g].q + i, 4);
+    std::memcpy(block + kGroup * kBlock + lane * sizeof(float), &groups[g].scale, sizeof(float));
+  }
+}
+void put_row(const QxGroup* groups, uint8_t* row, size_t count) {
+  for (size_t g = 0; g < count; g++, row += kValueGroupBytes) {
+    std::memcpy(row, &groups[g].scale, sizeof(float));
+    std::memcpy(row + sizeof(float), groups[g].q, kGroup);
+  }
 }
 
 template <class T>
@@ -29,7 +58,14 @@ const T* as(const uint8_t* p) {
 
 }  // namespace
 
-std::string_view kv_name(KvType t) { return t == KvType::f16 ? "f16" : "f32"; }
+std::string_view kv_name(KvType t) {
+  switch (t) {
+    case KvType::f32: break;
+    case KvType::f16: return "f16";
+    case KvType::q8: return "q8";
+  }
+  return "f32";
+}
 
 KvType kv_parse(std::string_view name) {
   for (const KvType t : kKvTypes)
@@ -55,9 +91,11 @@ uint64_t kv_read_bytes(const ModelShape& shape, KvType t, uint64_t pos) {
   return shape.kv_heads * positions * kv_head_bytes(t, shape.head_dim);
 }
 
-size_t kv_width(KvType, size_t head_dim) { return round_up(head_dim, kBlock); }
+size_t kv_width(KvType t, size_t head_dim) { return round_up(head_dim, t == KvType::q8 ? kGroup : kBlock); }
 
-size_t kv_scratch_bytes(KvType, size_t head_dim, size_t queries) { return queries * head_dim * sizeof(float); }
+size_t kv_scratch_bytes(KvType t, size_t head_dim, size_t queries) {
+  return queries * (t == KvType::q8 ? groups_of(head_dim) * sizeof(QxGroup) : head_dim * sizeof(float));
+}
 
 KvCache::KvCache(const ModelShape& shape, uint32_t ctx, KvType type)
     : type_(type),
@@ -82,6 +120,12 @@ bool KvCache::store(const KernTable& kern, size_t layer, size_t pos, const float
     if (type_ == KvType::f32) {
       scatter(k, as<float>(block), pos % kBlock, dim_);
       std::memcpy(row, v, dim_ * sizeof(float));
+    } else if (type_ == KvType::q8) {
+      auto* const groups = as<QxGroup>(scratch);
+      bad |= kern.qx_vec(k, groups, dim_);
+      scatter(groups, block, pos % kBlock, groups_of(dim_));
+      bad |= kern.qx_vec(v, groups, dim_);
+      put_row(groups, row, groups_of(dim_));
     } else {
       bad |= kern.f32_to_f16(k, as<uint16_t>(scratch), dim_);
       scatter(as<uint16_t>(scratch), as<uint16_t>(block), pos % kBlock, dim_);
@@ -91,17 +135,26 @@ bool KvCache::store(const KernTable& kern, size_t layer, size_t pos, const float
   return bad == 0;
 }
 
-void KvCache::arrange(const float* q, size_t stride, size_t heads, size_t tokens, uint8_t* out) const {
-  float* to = as<float>(out);
-  for (size_t t = 0; t < tokens; t++, q += stride)
-    for (size_t h = 0; h < heads; h++, to++)
-      for (size_t d = 0; d < dim_; d++) to[d * heads * tokens] = q[h * dim_ + d];
+size_t KvCache::arrange(const KernTable& kern, const float* q, size_t stride, size_t heads, size_t tokens, uint8_t* out) const {
+  const size_t queries = heads * tokens;
+  for (size_t i = 0; i < queries; i++) {
+    const float* const from = q + i / heads * stride + i % heads * dim_;
+    if (type_ == KvType::q8) {
+      for (size_t d = 0; d < dim_; d += kGroup)
+        if (kern.qx_vec(from + d, as<QxGroup>(out) + d / kGroup * queries + i, std::min(kGroup, dim_ - d)) != 0) return i / heads;
+    } else {
+      for (size_t d = 0; d < dim_; d++) as<float>(out)[d * queries + i] = from[d];
+    }
+  }
+  return tokens;
 }
 
 void KvCache::score(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t blocks, const uint8_t* arranged,
                     size_t queries, float* s, float scale) const {
   const uint8_t* const k = keys_.at(key_at(layer, head, pos));
-  if (type_ == KvType::f32)
+  if (type_ == KvType::q8)
+    kern.attn_score_q8(as<QxGroup>(arranged), k, s, groups_of(dim_), blocks, queries, scale);
+  else if (type_ == KvType::f32)
     kern.attn_score_f32(as<float>(arranged), as<float>(k), s, dim_, blocks, queries, scale);
   else
     kern.attn_score_f16(as<float>(arranged), as<uint16_t>(k), s, dim_, blocks, queries, scale);
@@ -111,7 +164,9 @@ void KvCache::mix(const KernTable& kern, size_t layer, size_t head, size_t pos, 
                   float* o) const {
   const uint8_t* const v = values_.at(value_at(layer, head, pos));
   const size_t width = kv_width(type_, dim_);
-  if (type_ == KvType::f32)
+  if (type_ == KvType::q8)
+    kern.attn_mix_q8(p, v, o, n, width, queries);
+  else if (type_ == KvType::f32)
     kern.attn_mix_f32(p, as<float>(v), o, n, width, queries);
   else
     kern.attn_mix_f16(p, as<uint16_t>(v), o, n, width, queries);

@@ -11,11 +11,11 @@
 
 namespace nyb {
 
-enum class KvType { f32, f16 };
-inline constexpr KvType kKvTypes[] = {KvType::f32, KvType::f16};
+enum class KvType { f32, f16, q8 };
+inline constexpr KvType kKvTypes[] = {KvType::f32, KvType::f16, KvType::q8};
 std::string_view kv_name(KvType t);
 KvType kv_parse(std::string_view name);  // throws Error listing the valid ones
-std::string kv_names();                  // "f32, f16"
+std::string kv_names();                  // "f32, f16, q8"
 
 // Bytes of the keys and values of one KV head at one position.
 uint64_t kv_head_bytes(KvType t, uint64_t head_dim);
@@ -40,13 +40,14 @@ class KvCache {
   size_t dim() const { return dim_; }
   size_t bytes() const { return keys_.bytes() + values_.bytes(); }
 
-  // One position of one layer: k and v are [kv_heads][head_dim]. False: a value is beyond the type's range. Different positions
-  // may be stored by different threads. scratch: kv_scratch_bytes of the calling thread's own, on 64 bytes.
+  // One position of one layer: k and v are [kv_heads][head_dim]. False: a value is beyond f16's range, or, in q8, not finite.
+  // Different positions may be stored by different threads. scratch: kv_scratch_bytes of the calling thread's own, on 64 bytes.
   bool store(const KernTable& kern, size_t layer, size_t pos, const float* k, const float* v, uint8_t* scratch);
 
   // Queries as score() takes them: `heads` heads of head_dim, one after the other, of each of `tokens` tokens, which are `stride`
-  // floats apart; in the order [token][head], kMostQueries (attention.h) at most.
-  void arrange(const float* q, size_t stride, size_t heads, size_t tokens, uint8_t* out) const;
+  // floats apart; in the order [token][head], kMostQueries (attention.h) at most. The first token with a value that is not finite,
+  // where that is looked for (q8); tokens: there is none.
+  size_t arrange(const KernTable& kern, const float* q, size_t stride, size_t heads, size_t tokens, uint8_t* out) const;
   // s[256 * i + t], t < 16 * blocks: the score of query i against position pos + t; pos is a multiple of 16, blocks at most 16
   void score(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t blocks, const uint8_t* arranged, size_t queries,
              float* s, float scale) const;

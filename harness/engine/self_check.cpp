@@ -279,6 +279,21 @@ bool check_score(Check& c, const std::vector<T>& k, Kernel KernTable::*kernel) {
 bool check_attn_score_f32(Check& c) { return check_score(c, c.rnd.values(kSegment * c.s.head_dim), &KernTable::attn_score_f32); }
 bool check_attn_score_f16(Check& c) { return check_score(c, c.rnd.halves(kSegment * c.s.head_dim), &KernTable::attn_score_f16); }
 
+bool check_attn_score_q8(Check& c) {
+  const size_t groups = groups_of(c.s.head_dim);
+  const std::vector<float> scales = c.rnd.values(kBlockPositions);
+  std::vector<uint8_t> k = c.rnd.bytes(kSegment / kBlockPositions * groups * kKeyGroupBytes);
+  for (uint8_t& b : k) b += b == 0x80;  // never -128
+  for (size_t at = kKeyGroupBytes; at <= k.size(); at += kKeyGroupBytes)
+    std::memcpy(k.data() + at - scales.size() * sizeof(float), scales.data(), scales.size() * sizeof(float));
+  return every_tile(kBlocks, [&](size_t queries, size_t blocks) {
+    const std::vector<QxGroup> q = activations(c, groups * queries);
+    return both_void<float>(c, queries * kSegment, [&](const KernTable& t, auto& y) {
+      t.attn_score_q8(q.data(), k.data(), y.data(), groups, blocks, queries, c.s.attn_scale);
+    });
+  });
+}
+
 constexpr size_t kPositions[] = {kSegment, 37, 1};
 
 template <class T, class Kernel>
@@ -300,6 +315,16 @@ bool check_attn_mix_f32(Check& c) {
 bool check_attn_mix_f16(Check& c) {
   const size_t width = kv_width(KvType::f16, c.s.head_dim);
   return check_mix(c, c.rnd.halves(kSegment * width), width, &KernTable::attn_mix_f16);
+}
+
+bool check_attn_mix_q8(Check& c) {
+  const size_t width = kv_width(KvType::q8, c.s.head_dim);
+  std::vector<uint8_t> v = c.rnd.bytes(kSegment * width / kGroup * kValueGroupBytes);
+  for (size_t at = 0; at < v.size(); at += kValueGroupBytes) {
+    const float scale = c.rnd.value();
+    std::memcpy(v.data() + at, &scale, sizeof(scale));
+  }
+  return check_mix(c, v, width, &KernTable::attn_mix_q8);
 }
 
 bool check_attn_merge(Check& c) {

@@ -124,6 +124,7 @@ void EngStep::rope_and_store(size_t layer) {
     }
   });
   if (sum.any()) fail("the sum of squares of a query's or key's head is not finite", sum.token());
+  if (fault.any() && m.cache.type() == KvType::q8) fail("a key or value is not finite", fault.token());
   if (fault.any())
     throw Error(fmt::format("layer {}: a key/value does not fit f16 (position {}): use --kv f32", layer, pos_ + fault.token()));
 }

@@ -29,7 +29,9 @@ void EngStep::attend_all(size_t layer) {
     const AttnView view = view_of(layer, tile);
     AttnWork::Scratch& scratch = m.attn.scratch[thread];
     AttnWork::Parts& parts = m.attn.parts[cut ? i : thread];
-    m.cache.arrange(m.q[tile.token] + tile.head * dim, m.q.stride(), tile.heads, tile.tokens, scratch.bytes.data());
+    const size_t whole =
+        m.cache.arrange(m.kern, m.q[tile.token] + tile.head * dim, m.q.stride(), tile.heads, tile.tokens, scratch.bytes.data());
+    if (whole < tile.tokens) fault.mark(tile.token + whole);
     for (; k < std::min(end, view.segments()); k++) {
       const size_t bad = attend_segment(m.kern, m.cache, view, k, scratch, parts, m.attn.segments);
       if (bad < tile.tokens) fault.mark(tile.token + bad);

@@ -39,6 +39,9 @@ std::string_view path_name(Path p);
 std::optional<Path> path_parse(std::string_view name);  // as path_name spells it; none for any other word
 std::string path_names();                               // "ref, avx2, ...", for messages
 
+// A quantized cache: for each group of 32 dimensions, a block of 16 keys, and a row of values (docs/kernels.md, "Memory").
+inline constexpr size_t kKeyGroupBytes = 576, kValueGroupBytes = 36;
+
 // The function table of a path.
 struct KernTable {
   Path path = Path::ref;

@@ -66,7 +66,7 @@ void expect_words(const std::string& text, std::initializer_list<const char*> wo
 
 TEST(Engine, SaysWhatItHas) {
   const ModelShape& s = small_model().shape;
-  for (const KvType kv : {KvType::f32, KvType::f16}) {
+  for (const KvType kv : kKvTypes) {
     EngOptions opt;
     opt.kv = kv;
     const Engine e(small_model(), best(), pool(), opt);
@@ -87,8 +87,8 @@ TEST(Engine, SaysWhatItHas) {
 }
 
 TEST(Engine, KnowsItsCacheTypes) {
-  for (const KvType kv : {KvType::f32, KvType::f16}) EXPECT_EQ(kv_parse(kv_name(kv)), kv);
-  for (const char* bad : {"", "f64", "F32", "f32 "}) expect_words(error_of([&] { kv_parse(bad); }), {"f32", "f16"});
+  for (const KvType kv : kKvTypes) EXPECT_EQ(kv_parse(kv_name(kv)), kv);
+  for (const char* bad : {"", "f64", "F32", "f32 "}) expect_words(error_of([&] { kv_parse(bad); }), {"f32", "f16", "q8"});
 }
 
 TEST(Engine, TakesAnyChunk) {

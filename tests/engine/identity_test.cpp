@@ -22,7 +22,6 @@ namespace {
 
 constexpr unsigned kThreads[] = {1, 2, 3, 7};
 constexpr size_t kChunks[] = {0, 1, 2, 7, 32, SIZE_MAX};  // 0: one eng_step a token
-constexpr KvType kCaches[] = {KvType::f32, KvType::f16};
 
 struct Way {
   Path path = Path::ref;
@@ -98,7 +97,7 @@ std::vector<float> reference(const Model& m, KvType kv, std::span<const int32_t>
 // Every way there is to run these paths.
 void full_matrix(const Model& m, size_t tokens, const std::vector<Path>& paths) {
   const std::vector<int32_t> ids = random_ids(m, tokens, 1);
-  for (const KvType kv : kCaches) {
+  for (const KvType kv : kKvTypes) {
     const std::vector<float> want = reference(m, kv, ids);
     for (const Path path : paths)
       for (const unsigned threads : kThreads)
@@ -148,7 +147,7 @@ std::vector<Way> pairwise(const std::vector<Path>& paths) {
 
 void pairwise_matrix(const Model& m, size_t tokens) {
   const std::vector<int32_t> ids = random_ids(m, tokens, 2);
-  for (const KvType kv : kCaches) {
+  for (const KvType kv : kKvTypes) {
     const std::vector<float> want = reference(m, kv, ids);
     for (const Way& way : pairwise(runnable_paths())) {
       SCOPED_TRACE(testing::Message() << m.type_name << ", " << kv_name(kv) << " cache, " << way);
@@ -191,7 +190,7 @@ TEST_P(IdentityPocket, EveryWay) {
   if (path != Path::ref) return full_matrix(*m, 35, {path});
   full_matrix(*m, 9, {path});  // slow: the longer chunks in a few ways only
   const std::vector<int32_t> ids = random_ids(*m, 35, 2);
-  for (const KvType kv : kCaches) {
+  for (const KvType kv : kKvTypes) {
     const std::vector<float> want = reference(*m, kv, ids);
     for (const size_t chunk : {size_t{32}, SIZE_MAX}) {
       const Way way{path, 3, chunk, true};
@@ -233,7 +232,7 @@ TEST(IdentityBlocksMixed, AFewWays) { pairwise_matrix(*make_model(random_weights
 TEST(IdentityLong, PocketAcrossSegments) {
   const auto m = make_model(hf_weights(pocket_dir().string()), all(TType::q8));
   const std::vector<int32_t> ids = random_ids(*m, 270, 3);
-  for (const KvType kv : kCaches) {
+  for (const KvType kv : kKvTypes) {
     const std::vector<float> want = reference(*m, kv, ids);
     for (const Path path : runnable_paths()) {
       if (path == Path::ref) continue;  // it is the slow one, and stands above

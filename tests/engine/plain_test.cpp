@@ -139,7 +139,7 @@ class PlainModel {
         turn(k);
       }
       k_[l].push_back(kept(k));
-      v_[l].push_back(kept(v));
+      v_[l].push_back(kept_values(v));
       Vec o = product("o", attend(l, q));
       if (s_.o_bias) add(o, w_.layer(l, "o_bias"));
       add(x, o);
@@ -161,6 +161,36 @@ class PlainModel {
     if (kv_ == KvType::f16)
       for (float& v : x) v = f16_to_f32(f32_to_f16(v));
     return x;
+  }
+
+  // A head, quantized.
+  std::vector<QxGroup> quantized(const float* head) const {
+    std::vector<QxGroup> q(groups_of(s_.head_dim));
+    ref::qx_vec(head, q.data(), s_.head_dim);
+    return q;
+  }
+
+  Vec kept_values(Vec v) const {
+    for (size_t h = 0; kv_ == KvType::q8 && h < v.size(); h += s_.head_dim) {
+      const std::vector<QxGroup> q = quantized(&v[h]);
+      for (size_t d = 0; d < s_.head_dim; d++) v[h + d] = static_cast<float>(q[d / kGroup].q[d % kGroup]) * q[d / kGroup].scale;
+    }
+    return kept(v);
+  }
+
+  float score(const float* q, const float* k) const {
+    float dot = 0;
+    if (kv_ == KvType::q8) {
+      const std::vector<QxGroup> a = quantized(q), b = quantized(k);
+      for (size_t g = 0; g < a.size(); g++) {
+        int sum = 0;
+        for (size_t i = 0; i < kGroup; i++) sum += a[g].q[i] * b[g].q[i];
+        dot = ref::fma(static_cast<float>(sum), b[g].scale * a[g].scale, dot);
+      }
+    } else {
+      for (size_t d = 0; d < s_.head_dim; d++) dot = ref::fma(q[d], k[d], dot);
+    }
+    return dot * s_.attn_scale;
   }
 
   void norm_heads(Vec& x, const Vec& w) const {
@@ -194,11 +224,7 @@ class PlainModel {
       for (size_t segment = first / 256 * 256; segment < n; segment += 256) {
         const size_t begin = std::max(first, segment), end = std::min(n, segment + 256);
         Vec s, o(dim, 0.0f);
-        for (size_t t = begin; t < end; t++) {
-          float dot = 0;
-          for (size_t d = 0; d < dim; d++) dot = ref::fma(q[qh + d], k_[l][t][kh + d], dot);
-          s.push_back(dot * s_.attn_scale);
-        }
+        for (size_t t = begin; t < end; t++) s.push_back(score(&q[qh], &k_[l][t][kh]));
         const float max = *std::max_element(s.begin(), s.end());
         std::array<float, 16> part{};
         for (size_t i = 0; i < s.size(); i++) {
@@ -238,7 +264,7 @@ void expect_plain(const Weights& w, TType type, size_t tokens) {
   std::vector<int32_t> ids(tokens);
   for (size_t i = 0; i < tokens; i++) ids[i] = static_cast<int32_t>((i * i + 3 * i) % w.shape.vocab);
   Pool pool(2);
-  for (const KvType kv : {KvType::f32, KvType::f16}) {
+  for (const KvType kv : kKvTypes) {
     Vec want;
     PlainModel plain(w, type, kv);
     for (const int32_t id : ids) {

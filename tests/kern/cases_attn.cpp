@@ -86,6 +86,65 @@ void score_f16(KernRun& run, const Shape& s, Kind kind) { score<uint16_t>(run, s
 void mix_f32(KernRun& run, const Shape& s, Kind kind) { mix<float>(run, s, kind, ref::attn_mix_f32); }
 void mix_f16(KernRun& run, const Shape& s, Kind kind) { mix<uint16_t>(run, s, kind, ref::attn_mix_f16); }
 
+// Groups as a quantized cache has them: any bytes but -128, and a scale.
+int8_t weight(KernRun& run, Kind kind) {
+  return kind == Kind::extreme ? int8_t(run.below(2) ? 127 : -127) : kind == Kind::zero ? int8_t(0) : int8_t(run.below(255)) - 127;
+}
+
+void score_q8(KernRun& run, const Shape& s, Kind kind) {
+  const size_t groups = s[0], blocks = s[1], queries = s[2];
+  const Kind numbers = kind == Kind::extreme ? Kind::normal : kind;
+  std::vector<QxGroup> q(groups * queries);
+  for (QxGroup& g : q) {
+    g = {};
+    for (size_t i = 0; i < 32; i++) {
+      g.q[i] = weight(run, kind);
+      g.sum += g.q[i];
+      if (i >= 16) g.sum_hi += g.q[i];
+    }
+    g.scale = run.number(numbers);
+    g.xsum = 0x1p100f;  // nobody's business here
+  }
+  std::vector<uint8_t> k;
+  for (size_t g = 0; g < groups * blocks; g++) {
+    for (size_t i = 0; i < 512; i++) k.push_back(uint8_t(weight(run, kind)));
+    const auto scales = run.floats(16, numbers);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(scales.data());
+    k.insert(k.end(), bytes, bytes + 64);
+  }
+  const float scale = run.number(numbers);
+  std::vector<float> want(blocks ? kRow * (queries - 1) + 16 * blocks : 0);
+  run.open({{"groups", groups}, {"blocks", blocks}, {"queries", queries}}, kind);
+  const QxGroup* pq = run.in(q);
+  const void* pk = run.in(k);
+  float* out = run.out<float>(want.size());
+  if (!want.empty()) memcpy(want.data(), out, want.size() * sizeof(float));
+  ref::attn_score_q8(q.data(), k.data(), want.data(), groups, blocks, queries, scale);
+  run.call(ref::attn_score_q8, pq, pk, out, groups, blocks, queries, scale);
+  run.expect(out, want, "s");
+}
+
+void mix_q8(KernRun& run, const Shape& s, Kind kind) {
+  const size_t n = s[0], width = s[1], queries = s[2];
+  const Kind numbers = kind == Kind::extreme ? Kind::normal : kind;
+  const auto p = run.floats(n ? kRow * (queries - 1) + n : 0, numbers), o = run.floats(queries * width, numbers);
+  std::vector<uint8_t> v;
+  for (size_t g = 0; g < n * width / 32; g++) {
+    const float scale = run.number(numbers);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&scale);
+    v.insert(v.end(), bytes, bytes + sizeof(float));
+    for (size_t i = 0; i < 32; i++) v.push_back(uint8_t(weight(run, kind)));
+  }
+  std::vector<float> want = o;
+  ref::attn_mix_q8(p.data(), v.data(), want.data(), n, width, queries);
+  run.open({{"n", n}, {"width", width}, {"queries", queries}}, kind);
+  const float* pp = run.in(p);
+  const void* pv = run.in(v);
+  float* to = run.inout(o);
+  run.call(ref::attn_mix_q8, pp, pv, to, n, width, queries);
+  run.expect(to, want, "o");
+}
+
 void merge(KernRun& run, const Shape& s, Kind kind) {
   const size_t segments = s[0], head_dim = s[1], stride = head_dim + s[2];
   std::vector<float> ml(2 * segments);
@@ -128,14 +187,17 @@ void score_f16_extra(KernRun& run) {
 
 std::vector<KernelCase> attn_cases() {
   using enum Kind;
-  const std::vector<Kind> all = {normal, wide, tiny, large, zero, halfway};
+  const std::vector<Kind> all = {normal, wide, tiny, large, zero, halfway}, quantized = {normal, wide, tiny, zero, extreme};
   const std::vector<size_t> queries = range(1, 8);
   const auto most = range(1, 20, {32, 63, 64, 65, 80, 96, 128, 512});
   // every number of queries against every number of blocks or vectors, the rest at a few sizes
-  auto score_shapes = grid({1, 2, 3, 10}, range(0, 9, {15, 16}), queries);
+  auto score_shapes = grid({2, 10}, range(0, 9, {16}), queries);
   for (const Shape& x : grid({4, 5, 7, 8, 16, 40, 64, 128}, {0, 3}, {1, 3, 6, 7})) score_shapes.push_back(x);
   score_shapes.push_back({512, 3, 2});
-  auto mix_shapes = grid({0, 1, 2, 5}, {0, 16, 32, 48, 64, 80, 112, 128, 144, 272}, queries);
+  auto q8_shapes = grid({1, 3}, {1}, queries);  // not many: where instructions are emulated each takes a trap
+  for (const Shape& x : grid({0, 2}, {0, 3}, {1, 4, 5, 8})) q8_shapes.push_back(x);
+  for (const Shape& x : {Shape{4, 2, 6}, Shape{1, 16, 2}, Shape{8, 1, 7}}) q8_shapes.push_back(x);
+  auto mix_shapes = grid({0, 1, 5}, {0, 16, 32, 48, 64, 80, 112, 128, 144, 272}, queries);
   for (const size_t n : {3, 17, 255, 256})
     for (const size_t q : {1, 2, 6, 8}) mix_shapes.push_back({n, 48, q});
   return {
@@ -143,6 +205,9 @@ std::vector<KernelCase> attn_cases() {
       {"attn_score_f16", score_shapes, grid({7}, {5}, {1, 5, 7}), all, score_f16, score_f16_extra},
       {"attn_mix_f32", mix_shapes, grid({5}, {48}, {1, 5, 7}), all, mix_f32, nullptr},
       {"attn_mix_f16", mix_shapes, grid({5}, {48}, {1, 5, 7}), all, mix_f16, nullptr},
+      {"attn_score_q8", q8_shapes, grid({2}, {1}, {1, 5, 7}), quantized, score_q8, nullptr},
+      {"attn_mix_q8", grid({0, 1, 5, 256}, {0, 32, 64, 96, 128, 160, 288}, queries), grid({5}, {96}, {1, 5, 7}), quantized, mix_q8,
+       nullptr},
       {"attn_merge", grid(range(1, 9, {16, 17}), most, {0, 5}), grid({5}, {45}, {3}), {normal, wide, tiny, zero}, merge, nullptr},
   };
 }

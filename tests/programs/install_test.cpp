@@ -122,7 +122,7 @@ TEST(Install, BashCompletes) {
   EXPECT_EQ(completed("nybble-chat --kernel av"), "avx2 avx512\n");
   EXPECT_EQ(completed("nybble-chat --kernel = av"), "avx2 avx512\n") << "--kernel=av, as bash cuts it";
   EXPECT_EQ(completed("nybble-chat kernel = vnni"), "vnni vnni8\n");
-  EXPECT_EQ(completed("nybble-chat --kv ="), "f32 f16\n");
+  EXPECT_EQ(completed("nybble-chat --kv ="), "f32 f16 q8\n");
   EXPECT_EQ(completed("nybble-chat -f ''"), "\n") << "left to bash, which offers the names of files";
   EXPECT_EQ(completed("nybble-chat hello"), "\n");
   EXPECT_EQ(completed("nybble-quantize IN OUT --type q"), "q8 q4\n");

@@ -79,6 +79,8 @@ std::vector<uint8_t> run_all(size_t shift) {
   ref::attn_score_f16(x, a.halves(32 * dim), a.zeros<float>(256 + 32), dim, 2, 2, 0.5f);
   ref::attn_mix_f32(x, a.floats(n * dim), a.zeros<float>(dim), n, dim, 1);
   ref::attn_mix_f16(x, a.halves(n * dim), a.zeros<float>(dim), n, dim, 1);
+  ref::attn_score_q8(groups, a.halves(2 * 288), a.zeros<float>(256 + 32), 1, 2, 2, 0.5f);
+  ref::attn_mix_q8(x, a.halves(n * 18), a.zeros<float>(64), n, 32, 1);
   ref::attn_merge(a.floats(6), a.floats(3 * dim), a.zeros<float>(dim), 3, dim, dim);
   return a.bytes();
 }
