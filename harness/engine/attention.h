@@ -24,6 +24,8 @@ class AttnTiles {
  public:
   AttnTiles(const ModelShape& shape, size_t tokens);
   size_t count() const;
+  // Whether no group of 32 outputs, heads one after the other, belongs to two tiles.
+  bool apart(size_t head_dim) const { return group_ * head_dim % kGroup == 0 && heads_ * head_dim % kGroup == 0; }
   AttnTile operator[](size_t i) const;
 
  private:

@@ -43,12 +43,13 @@ Engine::Impl::Impl(const Model& m, const KernTable& kt, Pool& p, const EngOption
       att(opt.chunk, panel_rows(size_t{shape.heads} * shape.head_dim)),
       gate(opt.chunk, panel_rows(shape.ffn)),
       up(opt.chunk, panel_rows(shape.ffn)),
-      groups(opt.chunk, groups_of(std::max({size_t{shape.dim}, size_t{shape.heads} * shape.head_dim, size_t{shape.ffn}}))),
+      groups(opt.chunk, groups_of(shape.dim)),
+      wide(opt.chunk, groups_of(std::max(size_t{shape.heads} * shape.head_dim, size_t{shape.ffn}))),
       attn(shape, opt.ctx, opt.kv, pool.threads()) {}
 
 size_t Engine::Impl::work_bytes() const {
   return rope.bytes() + x.bytes() + norm.bytes() + q.bytes() + k.bytes() + v.bytes() + att.bytes() + gate.bytes() + up.bytes() +
-         groups.bytes() + attn.bytes();
+         groups.bytes() + wide.bytes() + attn.bytes();
 }
 
 Engine::Engine(const Model& model, const KernTable& kern, Pool& pool, const EngOptions& opt)
@@ -96,10 +97,10 @@ void eng_step(Engine& e, std::span<const int32_t> ids, uint32_t pos, std::span<f
 
 size_t eng_work_bytes(const ModelShape& s, const EngOptions& o, unsigned threads) {
   const EngOptions opt = checked(s, o);
-  const size_t queries = size_t{s.heads} * s.head_dim, widest = std::max({size_t{s.dim}, queries, size_t{s.ffn}});
+  const size_t queries = size_t{s.heads} * s.head_dim;
   const size_t floats =
       2 * panel_rows(s.dim) + 2 * panel_rows(queries) + 2 * panel_rows(size_t{s.kv_heads} * s.head_dim) + 2 * panel_rows(s.ffn);
-  const size_t row = floats * sizeof(float) + groups_of(widest) * sizeof(QxGroup);
+  const size_t row = floats * sizeof(float) + (groups_of(s.dim) + groups_of(std::max(queries, size_t{s.ffn}))) * sizeof(QxGroup);
   const size_t half = s.rope_freqs.empty() ? s.head_dim / 2 : s.rope_freqs.size();
   const size_t rope = 2 * sizeof(float) * opt.ctx * half;
   return opt.chunk * row + rope + AttnWork::bytes_for(s, opt.ctx, opt.kv, threads);

@@ -43,7 +43,8 @@ struct Engine::Impl {
   Rows<float> q, k, v;   // [heads or kv_heads][head_dim]
   Rows<float> att;       // attention's output
   Rows<float> gate, up;  // gate becomes the feed-forward activations
-  Rows<QxGroup> groups;  // the input of the product at hand, quantized
+  Rows<QxGroup> groups;  // norm, quantized
+  Rows<QxGroup> wide;    // att or gate, quantized
   AttnWork attn;
 
   size_t work_bytes() const;

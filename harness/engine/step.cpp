@@ -24,7 +24,9 @@ void EngStep::check_cancel() const {
   if (m.opt.cancel && m.opt.cancel->load(std::memory_order_relaxed)) throw Cancelled{};
 }
 
-MatIn EngStep::input(Rows<float>& values) { return {values[0], values.stride(), m.groups[0], m.groups.stride()}; }
+MatIn EngStep::input(Rows<float>& values, Rows<QxGroup>& groups) {
+  return {values[0], values.stride(), groups[0], groups.stride()};
+}
 
 // Makes a vector ready for products: quantized where a matrix takes groups. Checks it either way.
 bool EngStep::prepare(const float* values, QxGroup* out, size_t n, bool groups) const {
@@ -47,13 +49,14 @@ void EngStep::normalize(const Tensor& weight, size_t first, size_t count, bool g
   if (value.any()) fail(fmt::format("a value of {} is not finite", where).c_str(), value.token());
 }
 
-void EngStep::quantize(Rows<float>& in, size_t width, bool groups, const char* what) {
+// Where attention's stage could not: a group belongs to heads of two tiles.
+void EngStep::quantize_attention(bool groups) {
   Fault fault;
   par_for(m.pool, tokens_, 1, [&](size_t b, size_t e, unsigned) {
     for (size_t t = b; t < e; t++)
-      if (!prepare(in[t], m.groups[t], width, groups)) fault.mark(t);
+      if (!prepare(m.att[t], m.wide[t], size_t{m.shape.heads} * m.shape.head_dim, groups)) fault.mark(t);
   });
-  if (fault.any()) fail(fmt::format("a value of {} is not finite", what).c_str(), fault.token());
+  if (fault.any()) fail("a value of attention's output is not finite", fault.token());
 }
 
 // y += bias in rows row..end-1 of all tokens, where there is one; end may reach into the padding of the last panel.
@@ -81,7 +84,7 @@ void EngStep::qkv(const LayerTensors& layer) {
     const Tensor* bias;
     Rows<float>& y;
   } const parts[] = {{*layer.q, layer.q_bias, m.q}, {*layer.k, layer.k_bias, m.k}, {*layer.v, layer.v_bias, m.v}};
-  const MatIn in = input(m.norm);
+  const MatIn in = input(m.norm, m.groups);
   const size_t panels = panels_of(layer.q->rows) + panels_of(layer.k->rows) + panels_of(layer.v->rows);
   par_for(m.pool, panels, par_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
     size_t first = 0;  // panel of this part, counted over all three
@@ -138,11 +141,11 @@ void EngStep::attention(size_t layer) {
   lap(Stage::qkv);
   rope_and_store(layer);
   lap(Stage::rope);
-  attend_all(layer);
+  const bool groups = takes_groups(t.o->type), ready = attend_all(layer, groups);
   lap(Stage::attend);
-  quantize(m.att, size_t{m.shape.heads} * m.shape.head_dim, takes_groups(t.o->type), "attention's output");
+  if (!ready) quantize_attention(groups);
   lap(Stage::norm);
-  add_product(*t.o, t.o_bias, input(m.att));
+  add_product(*t.o, t.o_bias, input(m.att, m.wide));
   lap(Stage::o);
 }
 
@@ -150,18 +153,23 @@ void EngStep::feed_forward(size_t layer) {
   const LayerTensors& t = m.model.layers[layer];
   normalize(*t.ffn_norm, 0, tokens_, takes_groups(t.gate->type) || takes_groups(t.up->type), "the feed-forward norm");
   lap(Stage::norm);
-  const MatIn in = input(m.norm);
-  const size_t panels = panels_of(m.shape.ffn);
-  par_for(m.pool, panels, par_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
-    const size_t row = b * kPanelRows, rows = (e - b) * kPanelRows;
-    mat_panels(m.kern, *t.gate, b, e, in, tokens_, m.gate[0] + row, m.gate.stride());
-    mat_panels(m.kern, *t.up, b, e, in, tokens_, m.up[0] + row, m.up.stride());
-    for (size_t i = 0; i < tokens_; i++) m.kern.swiglu(m.gate[i] + row, m.up[i] + row, m.gate[i] + row, rows);
+  const MatIn in = input(m.norm, m.groups);
+  const bool groups = takes_groups(t.down->type);
+  const size_t panels = panels_of(m.shape.ffn), pairs = groups_of(m.shape.ffn);
+  Fault fault;
+  // Two panels make a group of activations, so whoever has computed them quantizes them.
+  par_for(m.pool, pairs, par_grain(m.pool, pairs), [&](size_t b, size_t e, unsigned) {
+    const size_t from = 2 * b, to = std::min(2 * e, panels), row = from * kPanelRows, rows = (to - from) * kPanelRows;
+    mat_panels(m.kern, *t.gate, from, to, in, tokens_, m.gate[0] + row, m.gate.stride());
+    mat_panels(m.kern, *t.up, from, to, in, tokens_, m.up[0] + row, m.up.stride());
+    for (size_t i = 0; i < tokens_; i++) {
+      m.kern.swiglu(m.gate[i] + row, m.up[i] + row, m.gate[i] + row, rows);
+      if (!prepare(m.gate[i] + row, m.wide[i] + row / kGroup, std::min<size_t>(rows, m.shape.ffn - row), groups)) fault.mark(i);
+    }
   });
   lap(Stage::gate_up);
-  quantize(m.gate, m.shape.ffn, takes_groups(t.down->type), "the feed-forward activations");
-  lap(Stage::norm);
-  add_product(*t.down, nullptr, input(m.gate));
+  if (fault.any()) fail("a value of the feed-forward activations is not finite", fault.token());
+  add_product(*t.down, nullptr, input(m.gate, m.wide));
   lap(Stage::down);
 }
 

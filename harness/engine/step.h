@@ -36,14 +36,14 @@ struct EngStep {
   void qkv(const LayerTensors& t);
   void rope_and_store(size_t layer);
   AttnView view_of(size_t layer, const AttnTile& tile) const;
-  void attend_all(size_t layer);
+  bool attend_all(size_t layer, bool groups);
   void normalize(const Tensor& weight, size_t first, size_t count, bool groups, const char* where);
-  void quantize(Rows<float>& in, size_t width, bool groups, const char* what);
+  void quantize_attention(bool groups);
   void add_product(const Tensor& w, const Tensor* bias, const MatIn& in);
   void add_bias(const Tensor* bias, Rows<float>& y, size_t row, size_t end);
   bool norm_heads(const Tensor* weight, float* heads, size_t count) const;
   bool prepare(const float* values, QxGroup* out, size_t n, bool groups) const;
-  MatIn input(Rows<float>& values);
+  MatIn input(Rows<float>& values, Rows<QxGroup>& groups);
   [[noreturn]] void fail(const char* what, size_t token) const;
   void check_cancel() const;
   void lap(Stage s) const {

@@ -14,14 +14,16 @@ AttnView EngStep::view_of(size_t layer, const AttnTile& tile) const {
   return v;
 }
 
-void EngStep::attend_all(size_t layer) {
+// Its output is made ready for o as well, by whoever merged it; false: where a group belongs to heads of two tiles it is not.
+bool EngStep::attend_all(size_t layer, bool groups) {
   const AttnTiles tiles(m.shape, tokens_);
   const size_t dim = m.shape.head_dim, count = tiles.count();
   const size_t most = (pos_ + tokens_ - 1) / kSegment + 1 - m.shape.first_seen(layer, pos_) / kSegment;  // segments of a tile
   const bool cut = most > 1 && m.attn.cut(count);
   const size_t pieces = cut ? most : 1;
   for (size_t i = 0; cut && i < count; i++) m.attn.missing[i].store(most, std::memory_order_relaxed);
-  Fault fault;
+  const bool apart = tiles.apart(dim);
+  Fault fault, value;
 
   // Segments k..end-1 of a tile; whoever does the last of them puts them all together.
   const auto attend = [&](size_t i, size_t k, size_t end, unsigned thread) {
@@ -43,6 +45,9 @@ void EngStep::attend_all(size_t layer) {
       const size_t token = view.tile.token + q / view.tile.heads, head = view.tile.head + q % view.tile.heads;
       attend_merge(m.kern, m.cache, view, q, parts, m.attn.segments, m.att[token] + head * dim);
     }
+    const size_t from = view.tile.head * dim, end = view.tile.token + view.tile.tokens;
+    for (size_t t = view.tile.token; apart && t < end; t++)
+      if (!prepare(m.att[t] + from, m.wide[t] + from / kGroup, view.tile.heads * dim, groups)) value.mark(t);
   };
   par_for(m.pool, count * pieces, par_grain(m.pool, count * pieces), [&](size_t b, size_t e, unsigned thread) {
     while (b < e) {
@@ -54,6 +59,8 @@ void EngStep::attend_all(size_t layer) {
     }
   });
   if (fault.any()) fail("an attention score is not finite", fault.token());
+  if (value.any()) fail("a value of attention's output is not finite", value.token());
+  return apart;
 }
 
 }  // namespace nyb
