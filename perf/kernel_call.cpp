@@ -150,6 +150,11 @@ const Entry kEntries[] = {
          k.vec_max(x[0], &max, s.a);
        });
      }},
+    {"vec_above", kVectors, kSmallVector,
+     [](Size s) {
+       return call_of({{s.a, kF}}, static_cast<double>(s.a),
+                      [=](const KernTable& k, const At& x) { k.vec_above(x[0], s.a, value(96)); });
+     }},
     {"softmax_num", kVectors, kSmallVector,
      [](Size s) {
        return call_of({{s.a, kF}, {s.a, kF}}, static_cast<double>(s.a),

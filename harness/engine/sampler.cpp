@@ -2,6 +2,7 @@
 #include "engine/sampler.h"
 
 #include <algorithm>
+#include <bit>
 #include <cfloat>
 #include <cmath>
 #include <limits>
@@ -62,9 +63,10 @@ std::span<const float> finite_logits(Sampler& s, const KernTable& kern, std::spa
 // one that matters is never sorted.
 class Ranking {
  public:
-  Ranking(std::vector<uint32_t>& order, std::span<const float> logits, size_t keep) : order_(order), logits_(logits), keep_(keep) {
+  Ranking(std::vector<uint32_t>& order, const KernTable& kern, std::span<const float> logits, size_t keep)
+      : order_(order), logits_(logits), keep_(keep) {
     if (keep < logits.size()) {
-      best_of(keep);
+      best_of(kern, keep);
     } else {
       order_.resize(logits.size());
       std::iota(order_.begin(), order_.end(), 0u);
@@ -79,14 +81,16 @@ class Ranking {
  private:
   bool before(uint32_t a, uint32_t b) const { return logits_[a] > logits_[b] || (logits_[a] == logits_[b] && a < b); }
 
-  // One pass with a heap of `keep` whose root is the worst kept: most logits are one comparison.
-  void best_of(size_t keep) {
+  // One pass with a heap of `keep` whose root is the worst kept: the kernel passes over what is not above it.
+  void best_of(const KernTable& kern, size_t keep) {
     const auto less = [this](uint32_t a, uint32_t b) { return before(a, b); };
     order_.resize(keep);
     std::iota(order_.begin(), order_.end(), 0u);
     std::make_heap(order_.begin(), order_.end(), less);
-    for (size_t i = keep; i < logits_.size(); i++) {
-      if (!(logits_[i] > logits_[order_.front()])) continue;  // a tie goes to the lower id, which is in already
+    const size_t n = logits_.size();
+    for (size_t i = keep;; i++) {
+      i += kern.vec_above(logits_.data() + i, n - i, logits_[order_.front()]);  // a tie goes to the lower id, which is in already
+      if (i == n) break;
       std::pop_heap(order_.begin(), order_.end(), less);
       order_.back() = static_cast<uint32_t>(i);
       std::push_heap(order_.begin(), order_.end(), less);
@@ -127,8 +131,11 @@ Kept keep_best(const SampParams& p, Ranking& rank, std::span<const float> numera
   return {n, sum};
 }
 
-int32_t greedy(std::span<const float> logits, float max) {
-  return static_cast<int32_t>(std::find(logits.begin(), logits.end(), max) - logits.begin());
+// The first of the greatest: the first above the float before it.
+int32_t greedy(const KernTable& kern, std::span<const float> logits, float max) {
+  const uint32_t bits = std::bit_cast<uint32_t>(max);
+  const float below = std::bit_cast<float>(max > 0 ? bits - 1 : max < 0 ? bits + 1 : 0x80000001u);
+  return static_cast<int32_t>(kern.vec_above(logits.data(), logits.size(), below));
 }
 
 }  // namespace
@@ -149,10 +156,10 @@ int32_t samp_pick(Sampler& s, const KernTable& kern, std::span<const float> logi
   logits = penalised_logits(s, logits, context);
   float max = 0;
   logits = finite_logits(s, kern, logits, max);
-  if (s.params.temp == 0) return greedy(logits, max);
+  if (s.params.temp == 0) return greedy(kern, logits, max);
 
   const size_t n = logits.size(), k = s.params.top_k;
-  Ranking rank(s.order, logits, k > 0 && k < n ? k : n);
+  Ranking rank(s.order, kern, logits, k > 0 && k < n ? k : n);
   // Where the logits are a copy in s.work the numerators go elsewhere: the ranking still reads them.
   std::vector<float> apart;
   std::vector<float>& numerators = logits.data() == s.work.data() ? apart : s.work;

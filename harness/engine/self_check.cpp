@@ -205,6 +205,19 @@ bool check_vec_max(Check& c) {
   });
 }
 
+bool check_vec_above(Check& c) {
+  return lengths(c, [&](uint64_t n) {
+    const std::vector<float> x = c.rnd.values(n);
+    const float most = *std::max_element(x.begin(), x.end());
+    return std::all_of(x.begin(), x.begin() + static_cast<ptrdiff_t>(std::min<uint64_t>(n, 100)),
+                       [&](float at) {
+                         const float bound = at < most ? at : 0;
+                         return c.ref.vec_above(x.data(), n, bound) == c.t.vec_above(x.data(), n, bound);
+                       }) &&
+           c.t.vec_above(x.data(), n, most) == n;
+  });
+}
+
 bool check_softmax_num(Check& c) {
   return lengths(c, [&](uint64_t n) {
     const std::vector<float> x = c.rnd.values(n);

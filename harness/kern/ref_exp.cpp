@@ -20,6 +20,12 @@ uint32_t vec_max(const float* x, float* max, size_t n) {
   return 0;
 }
 
+size_t vec_above(const float* x, size_t n, float bound) {
+  size_t i = 0;
+  while (i < n && !(get(x, i) > bound)) ++i;
+  return i;
+}
+
 float softmax_num(const float* x, float* p, size_t n, float max, float mul) {
   Partials part;
   for (size_t i = 0; i < n; ++i) {

@@ -91,6 +91,39 @@ void vec_max_extra(KernRun& run) {
   }
 }
 
+void vec_above_of(KernRun& run, const std::vector<float>& x, float bound, Kind kind) {
+  run.open({{"n", x.size()}}, kind);
+  const float* px = run.in(x);
+  run.expect_value(run.call(ref::vec_above, px, x.size(), bound), ref::vec_above(x.data(), x.size(), bound), "index");
+}
+
+void vec_above(KernRun& run, const Shape& s, Kind kind) {
+  const auto x = run.floats(s[0], kind);
+  const float most = x.empty() ? 0.0f : *std::max_element(x.begin(), x.end());
+  for (const float bound : {most, -1e30f, 0.0f}) vec_above_of(run, x, bound, kind);
+  if (!x.empty()) vec_above_of(run, x, x[run.below(x.size())], kind);
+}
+
+// Each place, alone and with another one after it; and what is no number.
+void vec_above_extra(KernRun& run) {
+  for (const size_t n : {1, 2, 7, 8, 9, 16, 17, 31, 32, 33, 64, 65, 70, 130}) {
+    for (size_t at = 0; at < n && !run.full(); at++) {
+      std::vector<float> x(n, -1.0f);
+      x[at] = 1.0f;
+      vec_above_of(run, x, 0.5f, Kind::normal);
+      vec_above_of(run, x, -2.0f, Kind::normal);
+      vec_above_of(run, x, -0.0f, Kind::normal);
+      x[n - 1] = 2.0f;
+      vec_above_of(run, x, 0.5f, Kind::normal);
+      for (const float other : not_finite()) {
+        x[at] = other;
+        vec_above_of(run, x, 0.5f, Kind::normal);
+        vec_above_of(run, std::vector<float>(n, -1.0f), other, Kind::normal);
+      }
+    }
+  }
+}
+
 void softmax_num(KernRun& run, const Shape& s, Kind kind) {
   const size_t n = s[0];
   const auto x = exponents(run, n, kind);
@@ -123,6 +156,7 @@ std::vector<KernelCase> exp_cases() {
   return {
       {"exp8_vec", lengths(0), few, all, exp8_vec, exp8_extra},
       {"vec_max", lengths(1), few, all, vec_max, vec_max_extra},
+      {"vec_above", lengths(0), few, all, vec_above, vec_above_extra},
       {"softmax_num", lengths(0), few, all, softmax_num, nullptr},
       {"swiglu", lengths(0), few, all, swiglu, nullptr},
   };

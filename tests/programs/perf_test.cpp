@@ -124,7 +124,7 @@ TEST(Perf, TheKernelsInJson) {
     kernels.insert(row["kernel"]);
   }
   EXPECT_EQ(kernels,
-            (std::set<std::string>{"exp8_vec", "f32_to_f16", "qx_vec", "rmsnorm", "softmax_num", "swiglu", "vec_add", "vec_max"}));
+            (std::set<std::string>{"exp8_vec", "f32_to_f16", "qx_vec", "rmsnorm", "softmax_num", "swiglu", "vec_above", "vec_add", "vec_max"}));
 }
 
 TEST(Perf, TheKernelsInATable) {

@@ -69,6 +69,7 @@ std::vector<uint8_t> run_all(size_t shift) {
   float* x = a.floats(n);
   ref::exp8_vec(x, a.zeros<float>(n), n);
   EXPECT_EQ(ref::vec_max(x, a.zeros<float>(1), n), 0u);
+  EXPECT_EQ(ref::vec_above(x, n, 1e30f), n);
   ref::softmax_num(x, a.zeros<float>(n), n, 1.0f, 0.5f);
   ref::swiglu(x, a.floats(n), a.zeros<float>(n), n);
   ref::vec_add(x, a.floats(n), a.zeros<float>(n), n);
