@@ -13,13 +13,15 @@
 ;   vectors, 16 lanes   8    8    8    4       2
 ;   int8,     8 lanes   4    4    2    2       1            its scale needs a register; parts of a group one after the other
 ;
-; What is left over of the width goes in halves of that.
+; What is left over of the width goes in halves of that. A pass reads a part of each row only, which caches' own prefetchers do not
+; follow: it asks for the same part of later rows (stream.inc).
 ;
 ; registers: m4-m15 (m4-m27) chains, query by query; m0-m3 (m28-m31 as well) p[t] and values, see MIX_TILE
 ;            t0 t; t1 the place in v; t2 bytes of a row of v; row the bytes of a row of o
 %include "abi.inc"
 %include "isa.inc"
 %include "queries.inc"
+%include "stream.inc"
 %define row r9                              ; is `queries` until they are known
 
 ; m%1 = vector %2 of the row at t1, as f32. %3 type. [clobbered] q8 on 8 lanes: m3, or m2 where m3 is the result
@@ -110,6 +112,11 @@
       %assign i i + 1
     %endrep
   %endif
+  %assign line 0
+  %rep ((%2) * LANES * PER_8 / 8 + 63) / 64 ; as much of a later row
+    STREAM_LINE t1 + line
+    %assign line line + 64
+  %endrep
   add t1, t2                                ; down one row of v
   inc t0
 %%test:
@@ -135,6 +142,13 @@ path_begin %1
   %assign UNIT 32                           ; dimensions: the width is a multiple of it
 %else
   %assign UNIT 16
+%endif
+%ifidn %2, q8
+  %assign PER_8 9                           ; bytes of eight dimensions
+%elifidn %2, f16
+  %assign PER_8 16
+%else
+  %assign PER_8 32
 %endif
 %ifidn %2, f16
   %assign ELEM 2
