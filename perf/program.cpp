@@ -82,7 +82,7 @@ void sweep_options(CLI::App& app, SweepOptions& o, ReportFormat& format) {
       app, "-r,--repetitions", 1, 1000, [&o](uint64_t v) { o.repetitions = static_cast<uint32_t>(v); }, "Samples of each row (5)")
       ->group(group);
   opt_whole(
-      app, "--chunk", 1, 4096, [&o](uint64_t v) { o.chunk = static_cast<uint32_t>(v); }, "Prompt tokens worked on together (32)")
+      app, "--chunk", 1, 4096, [&o](uint64_t v) { o.chunk = static_cast<uint32_t>(v); }, "Prompt tokens worked on together (64)")
       ->group(group);
   opt_text(
       app, "--kv", [&o](const std::string& s) { o.kv = kv_parse(s); }, "Type of the cache: f32, f16 (f32)")

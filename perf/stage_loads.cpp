@@ -59,7 +59,7 @@ void StageLoads::head(Seconds& add) {
 
 uint64_t StageLoads::run(size_t panels, const Body& body) {
   std::fill(sums_.begin(), sums_.end(), 0);
-  par_for(pool_, panels, par_grain(pool_, panels),
+  par_for(pool_, panels, panel_grain(pool_, panels),
           [&](size_t b, size_t e, unsigned thread) { sums_[thread * kLine] ^= body(b, e); });
   uint64_t all = 0;
   for (const uint64_t sum : sums_) all ^= sum;

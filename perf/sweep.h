@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 #include <vector>
-#include "engine/kv_cache.h"
+#include "engine/engine.h"
 #include "kern/cpu.h"
 #include "kern/kern.h"
 #include "model/model.h"
@@ -19,7 +19,7 @@ struct SweepOptions {
   std::vector<Path> paths;                            // none: all of this CPU but ref
   std::vector<uint32_t> threads;                      // none: one, and what the programs choose
   std::vector<uint32_t> gen = {64}, prompt = {128}, depth = {0};
-  uint32_t repetitions = 5, chunk = 32;
+  uint32_t repetitions = 5, chunk = EngOptions{}.chunk;
   size_t read_bytes = 0;  // of memory that is read for the bandwidth; 0: probe_bytes()
   KvType kv = KvType::f32;
 };

@@ -22,7 +22,7 @@ struct ChatOptions {
   std::string save, load, replay;  // conversations kept in files
   TemplateOptions tmpl{today(), {}};
   Settings set;
-  uint32_t ctx = 0, chunk = 32, threads = 0;
+  uint32_t ctx = 0, chunk = EngOptions{}.chunk, threads = 0;
   uint32_t logprobs = 0;  // the likeliest tokens of each position, in the JSON
   KvType kv = KvType::f32;
   LoadMode load_mode = LoadMode::map;

@@ -17,7 +17,7 @@ class StageClock;
 struct EngOptions {
   uint32_t ctx = 0;  // positions in the cache; 0: the model's longest. Throws when above it
   KvType kv = KvType::f32;
-  uint32_t chunk = 32;  // prompt tokens a pass works on together; decides no bit
+  uint32_t chunk = 64;  // prompt tokens a pass works on together; decides no bit
   // Where given, eng_step looks at it before every chunk and every layer, and throws Cancelled once it is true: another
   // thread or a signal handler may set it (a lock-free atomic). Whoever sets it takes it back. Must outlive the engine.
   const std::atomic<bool>* cancel = nullptr;

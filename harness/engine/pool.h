@@ -44,6 +44,9 @@ inline size_t par_grain(const Pool& pool, size_t units) {
   return (units + pieces - 1) / pieces;
 }
 
+// The same for panels of a matrix, in even pieces: products with several tokens take them in pairs.
+inline size_t panel_grain(const Pool& pool, size_t panels) { return (par_grain(pool, panels) + 1) / 2 * 2; }
+
 // f(begin, end, thread) over pieces of [0, n). Which thread runs which piece decides no bit of the result.
 template <class F>
 void par_for(Pool& pool, size_t n, size_t grain, F&& f) {

@@ -69,7 +69,7 @@ void EngStep::add_bias(const Tensor* bias, Rows<float>& y, size_t row, size_t en
 // x += w * in + bias, through m.norm, which is free by now.
 void EngStep::add_product(const Tensor& w, const Tensor* bias, const MatIn& in) {
   const size_t panels = panels_of(w.rows);
-  par_for(m.pool, panels, par_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
+  par_for(m.pool, panels, panel_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
     const size_t row = b * kPanelRows, rows = (e - b) * kPanelRows;
     mat_panels(m.kern, w, b, e, in, tokens_, m.norm[0] + row, m.norm.stride());
     add_bias(bias, m.norm, row, row + rows);
@@ -86,7 +86,7 @@ void EngStep::qkv(const LayerTensors& layer) {
   } const parts[] = {{*layer.q, layer.q_bias, m.q}, {*layer.k, layer.k_bias, m.k}, {*layer.v, layer.v_bias, m.v}};
   const MatIn in = input(m.norm, m.groups);
   const size_t panels = panels_of(layer.q->rows) + panels_of(layer.k->rows) + panels_of(layer.v->rows);
-  par_for(m.pool, panels, par_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
+  par_for(m.pool, panels, panel_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
     size_t first = 0;  // panel of this part, counted over all three
     for (const Part& p : parts) {
       const size_t n = panels_of(p.w.rows), from = std::max(b, first), to = std::min(e, first + n);
@@ -193,7 +193,7 @@ void EngStep::logits(size_t first, size_t count, std::span<float> out) {
   lap(Stage::norm);
   const MatIn in{m.norm[first], m.norm.stride(), m.groups[first], m.groups.stride()};
   Fault fault;
-  par_for(m.pool, panels, par_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
+  par_for(m.pool, panels, panel_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
     // Straight into the caller's memory, but for the rows that pad the last panel: there is no room for them there.
     if (b < whole) mat_panels(m.kern, head, b, std::min(e, whole), in, count, out.data() + b * kPanelRows, vocab);
     for (size_t t = 0; t < count && e > whole; t++) {

@@ -115,7 +115,7 @@ SweepRow row(Path path, std::vector<double> samples) {
   r.load = "mapped file";
   r.path = path;
   r.gen = 64;
-  r.chunk = 32;
+  r.chunk = SweepOptions{}.chunk;
   r.bytes_per_token = 1e8;
   r.macs_per_token = 1.1e8;
   r.weight_bytes = 120000000;

@@ -44,7 +44,7 @@ json row(const std::string& model, const std::string& type, const std::string& k
             {"kernel", kernel},
             {"threads", threads},
             {"kv", "f32"},
-            {"chunk", 32},
+            {"chunk", 64},
             {"n_prompt", gen ? 0 : 128},
             {"n_gen", gen},
             {"n_depth", 0},
