@@ -9,11 +9,11 @@
 
 namespace nyb {
 
-// What a chunk of tokens goes through. Each holds what its par_for does: gate_up the activation, o and down the sum with the
-// residual stream, head the search for what is not finite.
+// What a chunk of tokens goes through. Each holds what its par_for does: attend the quantization of its output, gate_up the
+// activation and its quantization, o and down the sum with the residual stream, head the search for what is not finite.
 enum class Stage : uint8_t {
   embed,    // rows of the embedding
-  norm,     // norms, and the quantization of what goes into a product
+  norm,     // norms, and the quantization of what they give
   qkv,      // products with q, k and v
   rope,     // positions turned into q and k, and keys and values put into the cache
   attend,   // attention
