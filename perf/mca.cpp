@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cstdlib>
-#include "child.h"
+#include "common/child.h"
 #include "kern/error.h"
 #include "kernel_call.h"
 #include "trace.h"

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <optional>
-#include "child.h"
 #include "common/app.h"
+#include "common/child.h"
 #include "engine/pool.h"
 #include "kern/error.h"
 #include "peer_figures.h"

@@ -2,8 +2,8 @@
 #include "plot.h"
 #include <fmt/format.h>
 #include <chrono>
-#include "child.h"
 #include "common/app.h"
+#include "common/child.h"
 #include "kern/error.h"
 #include "model/out_file.h"
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <optional>
-#include "child.h"
 #include "common/app.h"
+#include "common/child.h"
 #include "common/options.h"
 #include "compare.h"
 #include "engine/threads.h"

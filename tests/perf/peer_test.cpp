@@ -1,7 +1,7 @@
 // peer_test.cpp - another program run to its end, and the figures found in what it writes.
 #include <gtest/gtest.h>
 #include <csignal>
-#include "child.h"
+#include "common/child.h"
 #include "kern/error.h"
 #include "peer_figures.h"
 #include "support/build.h"

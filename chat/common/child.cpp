@@ -1,5 +1,5 @@
 // child.cpp - posix_spawn, three pipes, and an end that nothing survives.
-#include "child.h"
+#include "common/child.h"
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
