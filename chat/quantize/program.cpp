@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
 #include <optional>
 
+#include "common/apart.h"
 #include "common/app.h"
 #include "common/import_model.h"
 #include "common/model_cache.h"
 #include "common/options.h"
 #include "model/convert.h"
-#include "model/look.h"
 #include "model/writer.h"
 #include "quantize/report.h"
 #include "text/template.h"
@@ -19,7 +18,6 @@
 
 namespace nyb {
 namespace {
-namespace fs = std::filesystem;
 
 struct Options {
   std::string in, out, type, head, name, tokenizer;
@@ -31,20 +29,6 @@ struct Options {
 std::optional<TType> type_of(const std::string& s) {
   if (s == "keep") return std::nullopt;
   return s == "f32" ? TType::f32 : s == "q4" ? TType::q4 : TType::q8;
-}
-
-// The output must not be a part of the model that is read, by whatever name: either side may be a link to the other.
-void apart(const fs::path& part, const std::string& out) {
-  std::error_code ec;
-  if (fs::equivalent(part, out, ec)) throw Error(out + ": this is a part of the model to convert; give the output another name");
-}
-
-// Everything in the folder but earlier outputs.
-void apart_from_folder(const std::string& in, const std::string& out) {
-  std::error_code ec;
-  if (!fs::exists(out, ec)) return;
-  for (const fs::directory_entry& e : fs::directory_iterator(in))
-    if (e.path().extension() != ".mnm") apart(e.path(), out);
 }
 
 // What chat will meet in the template that is kept. The import made sure that the tokenizer loads.
@@ -85,10 +69,10 @@ int run(const Options& o) {
   }
   if (o.in.empty() || o.out.empty()) throw UsageError("what to read and what to write are wanted: quantize IN OUT.mnm");
   output_check(o.out);
-  if (file_look(o.in) == fs::file_type::directory) apart_from_folder(o.in, o.out);
-  if (!o.tokenizer.empty()) apart(o.tokenizer, o.out);
+  output_apart_from_folder(o.in, o.out, ".mnm");
+  if (!o.tokenizer.empty()) output_apart(o.tokenizer, o.out);
   const ModelSource src = import_model(o.in, o.name, o.tokenizer);
-  for (const MappedFile& f : src.files) apart(f.path(), o.out);
+  output_apart(src, o.out);
 
   ConvertOptions c;
   c.type = o.type.empty() ? usual_type(src) : type_of(o.type);
