@@ -36,6 +36,7 @@ struct GgufValue {
   GgufType element = GgufType::u8;  // of a list
   uint64_t count = 0;               // of a list
   const uint8_t* data = nullptr;    // of a list its first element, of a string its length
+  uint64_t bytes = 0;               // of all of it, from `data` on
 };
 
 struct GgufTensor {

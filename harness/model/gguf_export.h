@@ -28,6 +28,9 @@ struct ExportReport {
 // sentence that names the file, where the model is one that llama.cpp does not run as it is.
 GgufKeys gguf_model_keys(const ModelSource& src, std::vector<float>& rope_factors, std::vector<std::string>& notes);
 
+// The context that a GGUF of the model says: up to the smallest window.
+uint32_t gguf_context(const ModelShape& shape);
+
 // Writes `out` (GgufWriter: under a temporary name until whole), with `more` keys after those of the model. Integers and scales
 // that the type asked for holds exactly are kept; other weights are rounded to it, and what f16 cannot hold becomes the nearest
 // that it can. Rows that are no whole number of a type's blocks become f16. Norms, biases and RoPE's factors are f32. A weight that

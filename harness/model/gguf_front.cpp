@@ -101,6 +101,7 @@ class Front {
       list(v.element, v.count, 1);
     else
       skip(gguf_element_bytes(v.type));
+    v.bytes = static_cast<uint64_t>(b_ + at_ - v.data);
     if (!front_.keys.emplace(name, v).second) throw Error(fmt::format("{}: key {} is there twice", path_, shown(name)));
   }
 

@@ -67,9 +67,7 @@ class Keys {
 
   // llama.cpp has no windows in these architectures: within the smallest of them nothing is hidden.
   uint32_t context() {
-    uint32_t least = s_.ctx;
-    for (const uint32_t w : s_.windows)
-      if (w != 0) least = std::min(least, w);
+    const uint32_t least = gguf_context(s_);
     if (least < s_.ctx)
       notes_.push_back(
           fmt::format("the context is cut from {} to {}: layers of this model see the last {} positions only, and llama.cpp's {} "
@@ -86,6 +84,13 @@ class Keys {
 };
 
 }  // namespace
+
+uint32_t gguf_context(const ModelShape& s) {
+  uint32_t least = s.ctx;
+  for (const uint32_t w : s.windows)
+    if (w != 0) least = std::min(least, w);
+  return least;
+}
 
 GgufKeys gguf_model_keys(const ModelSource& src, std::vector<float>& rope_factors, std::vector<std::string>& notes) {
   return Keys(src, notes).run(rope_factors);

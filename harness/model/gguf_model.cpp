@@ -212,17 +212,8 @@ class Importer {
           fmt::format("{}: tensor {} is of type {}, which is not read; f32, f16, bf16, q4_0, q4_1, q5_0, q5_1, q8_0, q2_K to "
                       "q6_K, iq4_nl and iq4_xs are",
                       file, shown(t.name), t.type->name));
-    SourceTensor out;
-    out.name = t.name;
-    out.block = static_cast<GgmlType>(t.type->number);
-    out.type = out.block == GgmlType::f32    ? SourceType::f32
-               : out.block == GgmlType::f16  ? SourceType::f16
-               : out.block == GgmlType::bf16 ? SourceType::bf16
-                                             : SourceType::ggml;
+    SourceTensor out = source_of_gguf(t);
     out.shape = want;
-    out.data = t.data;
-    out.bytes = t.bytes;
-    out.file = t.file;
     used_.insert(t.name);
     return out;
   }
@@ -252,6 +243,22 @@ class Importer {
 };
 
 }  // namespace
+
+SourceTensor source_of_gguf(const GgufTensor& t) {
+  SourceTensor out;
+  out.name = t.name;
+  out.block = static_cast<GgmlType>(t.type->number);
+  out.type = out.block == GgmlType::f32    ? SourceType::f32
+             : out.block == GgmlType::f16  ? SourceType::f16
+             : out.block == GgmlType::bf16 ? SourceType::bf16
+                                           : SourceType::ggml;
+  out.shape.assign(t.dims.begin(), t.dims.begin() + t.rank);
+  std::reverse(out.shape.begin(), out.shape.end());
+  out.data = t.data;
+  out.bytes = t.bytes;
+  out.file = t.file;
+  return out;
+}
 
 ModelSource gguf_open(const std::string& path, const std::string& name) {
   const MxcsrScope float_rules;  // for the frequencies

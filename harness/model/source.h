@@ -11,6 +11,7 @@
 #include "model/tensor.h"
 
 namespace nyb {
+struct GgufTensor;
 
 // q8: all values in int8, and an f32 scale for each `group` of them. q4: groups of 32 along a row, each 16 bytes as in Q4_0 (byte j
 // holds q[j] + 8 and, above it, q[j + 16] + 8), and an f32 scale for each. ggml: blocks of `block`, which is none of floats.
@@ -72,6 +73,9 @@ ModelSource llama2c_open(const std::string& path, const std::string& name = {});
 // Opens a GGUF file (gguf.h) of one of the families; a part of a model in several files opens all of them. `name` as above, by
 // default what the file says, or its name without its ending. Throws Error likewise.
 ModelSource gguf_open(const std::string& path, const std::string& name = {});
+
+// A tensor of a GGUF, of a type that is read (dequant.h), so that its values can be read.
+SourceTensor source_of_gguf(const GgufTensor& t);
 
 // Opens a version 1 model file (MNMODEL1) in f32, int8 or int4. `name` as above, by default the file's name without its ending.
 // Throws Error likewise.

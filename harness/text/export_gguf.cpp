@@ -135,7 +135,9 @@ class GgufExport {
       notes_.emplace_back("the tokenizer names no end of a reply; llama.cpp takes a token of its own choice for one");
       return;
     }
-    const int32_t eos = tok_->eos().value_or(ends[0]);
+    // of several ends of which none is called so the first, but llama2.c's models end with what begins a text too
+    const auto first = std::find_if(ends.begin(), ends.end(), [&](int32_t id) { return id != tok_->bos(); });
+    const int32_t eos = tok_->eos().value_or(first == ends.end() ? ends[0] : *first);
     out_.u32("tokenizer.ggml.eos_token_id", static_cast<uint32_t>(eos));
     std::erase(ends, eos);
     for (const auto& [key, is] :

@@ -1,0 +1,157 @@
+// Tokenizers out to the keys of a GGUF, and back.
+#include "text/export_gguf.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "model/gguf.h"
+#include "support/data.h"
+#include "text/regex_import.h"
+#include "text_support.h"
+
+namespace nyb::test {
+namespace {
+
+struct Exported {
+  std::string file;
+  std::vector<std::string> notes;
+};
+Exported exported(const Meta& meta) {
+  Exported e;
+  GgufKeys keys;
+  keys.str("general.architecture", "llama");
+  tok_export_gguf(meta, keys, e.notes);
+  e.file = (tmp_dir() / "tokenizer.gguf").string();
+  GgufWriter(e.file, keys, {}).finish();
+  return e;
+}
+
+Meta back(const Exported& e, uint32_t vocab) {
+  Meta meta;
+  tok_import_gguf(Gguf(e.file), vocab, meta);
+  return meta;
+}
+
+// The same ids of texts, with what a template names in them and without.
+void expect_same_ids(const Meta& a, const Meta& b, const std::vector<std::string>& more = {}) {
+  const auto ta = Tokenizer::from_meta(a), tb = Tokenizer::from_meta(b);
+  std::vector<std::string> texts{
+      "",           " ",        "Hello, world!",        "  two  blanks ", "I'LL don't",          "a\n\nb\t\tc", "1969 and 12345",
+      "naïve café", "漢字かな", "\xff\xfe broken \x80", "🦙🚀",       std::string("a\0b", 3)};
+  texts.insert(texts.end(), more.begin(), more.end());
+  for (const std::string& t : texts) {
+    EXPECT_EQ(ta->encode(t), tb->encode(t)) << t;
+    EXPECT_EQ(ta->encode_with_specials(t), tb->encode_with_specials(t)) << t;
+  }
+  EXPECT_EQ(ta->bos(), tb->bos());
+  EXPECT_EQ(ta->add_bos(), tb->add_bos());
+  EXPECT_EQ(ta->ends(), tb->ends());
+  if (ta->eos()) {
+    EXPECT_EQ(ta->eos(), tb->eos());
+  }
+}
+
+TEST(ExportTokenizer, PocketComesBack) {
+  const Exported e = exported(pocket_meta());
+  EXPECT_EQ(e.notes, std::vector<std::string>{});
+  const Meta meta = back(e, kPocketVocab);
+  for (const auto& [k, entry] : pocket_meta().entries()) {
+    if (!k.starts_with("tok.") && k != key::chat_template) continue;
+    EXPECT_TRUE(meta.entries().at(k).value == entry.value) << k;
+  }
+  const Gguf g(e.file);
+  EXPECT_EQ(g.str("tokenizer.ggml.model"), "gpt2");
+  EXPECT_EQ(g.str("tokenizer.ggml.pre"), "dbrx") << "Llama 3's pattern, but no word is taken whole";
+  EXPECT_EQ(g.u64("tokenizer.ggml.eos_token_id"), 2047u);
+  EXPECT_EQ(g.u64("tokenizer.ggml.bos_token_id"), 2043u);
+  EXPECT_EQ(g.boolean("tokenizer.ggml.add_bos_token"), true);
+  EXPECT_EQ(g.ints("tokenizer.ggml.token_type")[2044], 3);
+  expect_same_ids(pocket_meta(), meta, {"<|bos|><|user|>Hi<|end|>"});
+}
+
+TEST(ExportTokenizer, StoriesComeBack) {
+  NYB_NEED_DATA();
+  Meta meta;
+  tok_import_llama2c((data_dir() / "stories260K" / "tok512.bin").string(), 512, meta);
+  const Exported e = exported(meta);
+  EXPECT_EQ(e.notes, std::vector<std::string>{});
+  EXPECT_EQ(Gguf(e.file).str("tokenizer.ggml.model"), "llama");
+  EXPECT_EQ(Gguf(e.file).strs("tokenizer.ggml.tokens")[13], "<0x0A>");
+  EXPECT_EQ(Gguf(e.file).u64("tokenizer.ggml.eos_token_id"), 2u);
+  expect_same_ids(meta, back(e, 512), {"Once upon a time, there was a little girl named Lily."});
+}
+
+// Real vocabularies: 50k, 152k and 32k tokens, whose files say how each is spelled.
+TEST(ExportTokenizer, RealVocabulariesKeepEverySpelling) {
+  NYB_NEED_DATA();
+  for (const char* name : {"gpt-2", "qwen2", "phi-3"}) {
+    const Gguf file((data_dir() / "vocab" / (std::string("ggml-vocab-") + name + ".gguf")).string());
+    const auto want = file.strs("tokenizer.ggml.tokens");
+    Meta meta;
+    tok_import_gguf(file, static_cast<uint32_t>(want.size()), meta);
+    const Exported e = exported(meta);
+    const Gguf g(e.file);
+    const auto is = g.strs("tokenizer.ggml.tokens");
+    ASSERT_EQ(is.size(), want.size());
+    size_t other = 0;
+    for (size_t i = 0; i < is.size(); i++) other += is[i] != want[i];
+    EXPECT_EQ(other, 0u) << name;
+    EXPECT_EQ(g.strs("tokenizer.ggml.merges"), file.strs("tokenizer.ggml.merges")) << name;
+    EXPECT_EQ(std::set<std::string_view>(is.begin(), is.end()).size(), is.size()) << name;
+    if (file.str("tokenizer.ggml.model") == "gpt2") { EXPECT_EQ(g.str("tokenizer.ggml.pre"), file.str("tokenizer.ggml.pre")); }
+    Meta again;
+    tok_import_gguf(g, static_cast<uint32_t>(want.size()), again);
+    expect_same_ids(meta, again);
+  }
+}
+
+TEST(ExportTokenizer, EveryTokenHasATextOfItsOwn) {
+  Meta meta = pocket_meta();
+  auto tokens = meta.get<std::vector<std::string>>(key::tok_tokens);
+  auto specials = meta.get<std::vector<uint32_t>>(key::tok_specials);
+  tokens.insert(tokens.end(), {"", "<|end|>", "<|reserved_0|>", ""});
+  specials.push_back(2049);
+  specials.push_back(2050);
+  meta.set(key::tok_tokens, tokens, true);
+  meta.set(key::tok_specials, specials, true);
+  const Exported e = exported(meta);
+  const Gguf g(e.file);
+  const auto is = g.strs("tokenizer.ggml.tokens");
+  EXPECT_EQ(std::set<std::string_view>(is.begin(), is.end()).size(), is.size());
+  EXPECT_EQ(is[2047], "<|end|>");
+  EXPECT_EQ(is[2048], "<|reserved_1|>");
+  EXPECT_EQ(is[2049], "<|reserved_2|>");
+  EXPECT_EQ(is[2050], "<|reserved_0|>");
+  EXPECT_EQ(is[2051], "<|reserved_3|>");
+  const auto types = g.ints("tokenizer.ggml.token_type");
+  EXPECT_EQ(types[2048], 5);
+  EXPECT_EQ(types[2049], 3);
+}
+
+TEST(ExportTokenizer, WithoutOne) {
+  const Exported e = exported(Meta());
+  ASSERT_EQ(e.notes.size(), 1u);
+  EXPECT_EQ(Gguf(e.file).str("tokenizer.ggml.model"), "none");
+  EXPECT_FALSE(back(e, 10).has(key::tok_kind));
+}
+
+TEST(ExportTokenizer, ThePreTokenizerIsFoundOrTheDifferenceShown) {
+  // GPT-4's pattern with one or two digits at a time
+  const std::string digits =
+      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+  const PreChoice two = gguf_pre_of({regex_import(digits, "here")}, false);
+  EXPECT_EQ(two.name, "llama-bpe");
+  EXPECT_EQ(
+      two.note,
+      "no pre-tokenizer of llama.cpp cuts text as this model does; it is called \"llama-bpe\", the nearest, where \"1969\" becomes "
+      "196|9 instead of 19|69");
+  EXPECT_EQ(gguf_pre_of({"'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+|.+"}, false).note.substr(0, 25), "no pre-tokenizer of llama");
+  const auto* own = pocket_meta().find<std::string>(key::tok_pattern);
+  EXPECT_EQ(gguf_pre_of({*own}, true).name, "llama-bpe");
+  EXPECT_EQ(gguf_pre_of({*own}, true).note, "");
+  EXPECT_EQ(gguf_pre_of({*own}, false).name, "dbrx");
+}
+
+}  // namespace
+}  // namespace nyb::test
