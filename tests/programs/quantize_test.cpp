@@ -1,4 +1,4 @@
-// The quantize program end to end: what it writes, says and returns.
+// The quantize program end to end: what it writes, says and returns; and that gguf, as it does, writes whole files or none.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -27,10 +27,10 @@ struct Ran {
   std::string out, err;
 };
 
-// Runs quantize with its streams in files; `in_child` may prepare the process, `meanwhile` may disturb it.
+// Runs a program with its streams in files; `in_child` may prepare the process, `meanwhile` may disturb it.
 Ran run(const std::vector<std::string>& args, const std::function<void()>& in_child = {},
-        const std::function<void(pid_t)>& meanwhile = {}) {
-  const std::string program = (test::binary_dir() / "bin" / "quantize").string();
+        const std::function<void(pid_t)>& meanwhile = {}, const std::string& name = "quantize") {
+  const std::string program = (test::binary_dir() / "bin" / name).string();
   const fs::path o = test::tmp_dir() / "stdout", e = test::tmp_dir() / "stderr";
   const pid_t pid = fork();
   if (pid == 0) {
@@ -51,9 +51,9 @@ Ran run(const std::vector<std::string>& args, const std::function<void()>& in_ch
 }
 
 // An explained error: code 1, one line on stderr with `part` in it, nothing on stdout.
-::testing::AssertionResult fails(const Ran& r, const std::string& part, int code = 1) {
+::testing::AssertionResult fails(const Ran& r, const std::string& part, int code = 1, const std::string& name = "quantize") {
   const bool one_line = std::count(r.err.begin(), r.err.end(), '\n') == 1 && r.err.ends_with('\n');
-  if (r.code == code && one_line && r.out.empty() && r.err.starts_with("quantize: ") && r.err.find(part) != std::string::npos)
+  if (r.code == code && one_line && r.out.empty() && r.err.starts_with(name + ": ") && r.err.find(part) != std::string::npos)
     return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << "code " << r.code << ", stdout: " << r.out << ", stderr: " << r.err;
 }
@@ -216,24 +216,53 @@ TEST(Quantize, WrongUsage) {
   EXPECT_EQ(run({"--version"}).code, 0);
 }
 
-TEST(Quantize, AFullDiskLeavesNothing) {
+// What writes a model, the file, and what makes that take a while.
+struct Writer {
+  std::string name, file, type;
+};
+class Writers : public testing::TestWithParam<Writer> {};
+INSTANTIATE_TEST_SUITE_P(, Writers, testing::Values(Writer{"quantize", "m.mnm", "q4"}, Writer{"gguf", "m.gguf", "q4_0"}),
+                         [](const auto& p) { return p.param.name; });
+
+TEST_P(Writers, AFullDiskLeavesNothing) {
   const fs::path dir = fresh("full");
-  const Ran r = run({kPocket, (dir / "m.mnm").string()}, [] {
-    const rlimit limit{1 << 20, 1 << 20};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  });
-  EXPECT_TRUE(fails(r, "m.mnm: cannot write its "));
+  const Ran r = run(
+      {kPocket, (dir / GetParam().file).string()},
+      [] {
+        const rlimit limit{1 << 20, 1 << 20};
+        setrlimit(RLIMIT_FSIZE, &limit);
+      },
+      {}, GetParam().name);
+  EXPECT_TRUE(fails(r, GetParam().file + ": cannot write its ", 1, GetParam().name));
   EXPECT_TRUE(fs::is_empty(dir));
 }
 
-TEST(Quantize, CtrlCLeavesNothing) {
-  const fs::path dir = fresh("interrupted"), out = dir / "m.mnm";
+// A disk of 1 MiB in a name space of its own, which goes with the shell that looks at what is left.
+TEST_P(Writers, ASmallDiskIsLeftEmpty) {
+  if (std::system("unshare -rm true 2>/dev/null") != 0)  // NOLINT(bugprone-command-processor)
+    GTEST_SKIP() << "this machine lacks name spaces in which a disk may be mounted";
+  const fs::path dir = fresh("small"), left = test::tmp_dir() / "left";
+  const std::string program = (test::binary_dir() / "bin" / GetParam().name).string();
+  const std::string script = "mount -t tmpfs -o size=1m none '" + dir.string() + "' && { '" + program + "' '" + kPocket + "' '" +
+                             (dir / GetParam().file).string() + "'; echo $?; ls -A '" + dir.string() + "'; } >'" + left.string() +
+                             "' 2>&1";
+  ASSERT_EQ(std::system(("unshare -rm sh -c \"" + script + "\"").c_str()), 0);  // NOLINT(bugprone-command-processor)
+  const std::string said = test::read_file(left);
+  EXPECT_NE(said.find(GetParam().file + ": cannot write its "), std::string::npos) << said;
+  EXPECT_TRUE(said.ends_with("there is no space left on the disk\n1\n")) << said;
+}
+
+TEST_P(Writers, CtrlCLeavesNothing) {
+  const fs::path dir = fresh("interrupted"), out = dir / GetParam().file;
   std::ofstream(out) << "old";
-  const Ran r = run({kPocket, out.string(), "--type", "q4"}, {}, [&](pid_t pid) {
-    // as soon as the temporary file is there
-    for (int i = 0; i < 20000 && std::distance(fs::directory_iterator(dir), {}) < 2; i++) usleep(200);
-    kill(pid, SIGINT);
-  });
+  const Ran r = run(
+      {kPocket, out.string(), "--type", GetParam().type}, {},
+      [&](pid_t pid) {
+        // as soon as the temporary file is there
+        for (int i = 0; i < 20000 && std::distance(fs::directory_iterator(dir), {}) < 2; i++) usleep(200);
+        kill(pid, SIGINT);
+      },
+      GetParam().name);
   EXPECT_EQ(r.code, 130) << r.err;
   EXPECT_EQ(r.out, "");
   EXPECT_EQ(test::read_file(out), "old");
