@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the tests compare with, from npm, into the folder named: an independent tokenizer and template engine, and llama.cpp's own library of types
-# (libggml-base.so, prebuilt for CPUs; without the packages for GPUs). Quick where they are there.
+# What the tests compare with, from npm, into the folder named: an independent tokenizer and template engine, and llama.cpp's own libraries (libggml-base.so,
+# of types, and libllama, which runs models; prebuilt for CPUs, without the packages for GPUs). Quick where they are there.
 set -eu
 folder=$1
 packages="@huggingface/tokenizers@0.2.0 @huggingface/jinja@0.5.11 @node-llama-cpp/linux-x64@3.21.1"
