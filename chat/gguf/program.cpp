@@ -89,16 +89,17 @@ int gguf_main(int argc, char** argv) {
       "Tokenizer of a model that comes without one, of llama2.c (.bin) or of a version 1 model (MNTOKZR1)")
       ->type_name("FILE");
   app.add_option("--name", o.name, "What to call the model (default: as it is called)");
-  opt_text(
-      app, "--ollama",
-      [&o](const std::string& s) {
-        ollama_name_check(s);
-        o.ollama = s;
-      },
-      "Write files for Ollama's model NAME, a GGUF and a Modelfile for each of --types, into OUT (a folder; default: here), and "
-      "call "
-      "ollama create where there is one")
-      ->type_name("NAME");
+  CLI::Option* ollama = opt_text(
+                            app, "--ollama",
+                            [&o](const std::string& s) {
+                              ollama_name_check(s);
+                              o.ollama = s;
+                            },
+                            "Write files for Ollama's model NAME, a GGUF and a Modelfile for each of --types, into OUT (a folder; "
+                            "default: here), and "
+                            "call "
+                            "ollama create where there is one")
+                            ->type_name("NAME");
   opt_text(
       app, "--types",
       [&o](const std::string& s) {
@@ -107,7 +108,8 @@ int gguf_main(int argc, char** argv) {
       },
       "With --ollama: the types, which are the tags too")
       ->type_name("LIST")
-      ->default_str("q8_0");
+      ->default_str("q8_0")
+      ->needs(ollama);
   app.add_option("--info", o.info, "Show the keys and tensors of a GGUF")->check(named)->type_name("FILE");
   app.add_option("--diff", o.diff, "Show how two of them differ: keys, types, and the greatest difference of values")
       ->expected(2)

@@ -61,14 +61,18 @@ std::string greatest(const GgufTensor& a, const GgufTensor& b) {
   const SourceTensor sa = source_of_gguf(a), sb = source_of_gguf(b);
   constexpr uint64_t at_once = 1 << 16;
   std::vector<float> va(at_once), vb(at_once);
-  double worst = 0, at = 0, squares = 0, own = 0;
+  double worst = 0, squares = 0, own = 0;
+  uint64_t at = 0;
   for (uint64_t from = 0; from < values_of(a); from += at_once) {
     const uint64_t n = std::min(at_once, values_of(a) - from);
     source_read(sa, from, n, va.data());
     source_read(sb, from, n, vb.data());
     for (uint64_t i = 0; i < n; i++) {
       const double d = std::abs(static_cast<double>(va[i]) - static_cast<double>(vb[i]));
-      if (!(d <= worst)) worst = d, at = static_cast<double>(from + i);  // NaN too
+      if (!(d <= worst)) {  // NaN too
+        worst = d;
+        at = from + i;
+      }
       squares += d * d;
       own += static_cast<double>(va[i]) * static_cast<double>(va[i]);
     }
@@ -77,7 +81,7 @@ std::string greatest(const GgufTensor& a, const GgufTensor& b) {
   source_release(sa);
   source_release(sb);
   if (worst == 0) return "the same values";
-  return fmt::format("differ by {:.3g} at most (value {:.0f}), relative L2 {:.3g}", worst, at,
+  return fmt::format("differ by {:.3g} at most (value {}), relative L2 {:.3g}", worst, at,
                      own > 0 ? std::sqrt(squares / own) : HUGE_VAL);
 }
 

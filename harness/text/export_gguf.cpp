@@ -63,7 +63,7 @@ class GgufExport {
     if (type != TokenType::normal && type != TokenType::unused) return std::string(text);
     if (!spm_) return byte_map_encode(text);
     std::string out;
-    for (const char c : text) c == ' ' ? void(out += kBlankMark) : void(out += c);
+    for (const char c : text) out += c == ' ' ? std::string(kBlankMark) : std::string(1, c);
     return out;
   }
 
@@ -85,8 +85,7 @@ class GgufExport {
     uint64_t next = 0;
     for (size_t id = 0; id < texts.size(); id++) {
       if (!texts[id].empty()) continue;
-      do texts[id] = fmt::format("<|reserved_{}|>", next++);
-      while (!taken.insert(texts[id]).second);
+      while (texts[id].empty() || !taken.insert(texts[id]).second) texts[id] = fmt::format("<|reserved_{}|>", next++);
       if (types[id] == TokenType::normal) types[id] = TokenType::unused;
     }
     out_.strs("tokenizer.ggml.tokens", texts);

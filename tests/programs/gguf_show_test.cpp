@@ -76,6 +76,7 @@ TEST(GgufOllama, WrongUsage) {
     EXPECT_EQ(gguf({pocket_model(), "--ollama", name}).code, 2) << name;
   for (const char* types : {"", "q5_0", "q8_0,", "q8_0,q8_0", ",q4_0"})
     EXPECT_EQ(gguf({pocket_model(), "--ollama", "a", "--types", types}).code, 2) << types;
+  EXPECT_EQ(gguf({pocket_model(), (tmp_dir() / "x.gguf").string(), "--types", "q8_0"}).code, 2);
   const Ran r = gguf({pocket_model(), pocket_model(), "--ollama", "a"});
   EXPECT_EQ(r.code, 1);
   EXPECT_NE(r.err.find("with --ollama, OUT is a folder for the files, and this is none"), std::string::npos) << r.err;
