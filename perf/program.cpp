@@ -85,7 +85,8 @@ void sweep_options(CLI::App& app, SweepOptions& o, ReportFormat& format) {
       app, "--chunk", 1, 4096, [&o](uint64_t v) { o.chunk = static_cast<uint32_t>(v); }, "Prompt tokens worked on together (64)")
       ->group(group);
   opt_text(
-      app, "--kv", [&o](const std::string& s) { o.kv = kv_parse(s); }, "Type of the cache: f32, f16 (f32)")
+      app, "--kv", [&o](const std::string& s) { o.kv = kv_parse(s); },
+      fmt::format("Type of the cache: {} ({})", kv_names(), kv_name(o.kv)))
       ->type_name("TYPE")
       ->group(group);
   opt_text(
