@@ -2,10 +2,10 @@
 #include "sweep_model.h"
 #include <fmt/format.h>
 #include <unistd.h>
-#include <filesystem>
 #include "common/app.h"
 #include "common/folders.h"
 #include "engine/memory.h"
+#include "kept_shape.h"
 #include "model/random_model.h"
 
 namespace nyb {
@@ -22,20 +22,24 @@ std::unique_ptr<Model> loaded(const std::string& path, LoadMode load) {
 
 }  // namespace
 
+const NamedShape& known_shape(const std::string& name) {
+  if (const NamedShape* shape = shape_find(name)) return *shape;
+  throw Error(fmt::format("there is no shape '{}'; there are {}", human_words(name), shape_names()));
+}
+
 SweepModel shape_model(const std::string& name, TType type, LoadMode load) {
-  const NamedShape* shape = shape_find(name);
-  if (!shape) throw Error(fmt::format("there is no shape '{}'; there are {}", name, shape_names()));
-  const uint64_t bytes = model_cost(shape->shape(), shape->tied, type, type).weights;
-  const bool kept = bytes >= kKeptFrom;
+  const NamedShape& shape = known_shape(name);
+  const uint64_t bytes = model_cost(shape.shape(), shape.tied, type, type).weights;
   const std::string folder = cache_folder("shapes");
-  const std::string path = fmt::format("{}/{}-{}{}.mnm", folder, name, ttype_name(type), kept ? "" : fmt::format(".{}", getpid()));
-  std::error_code ec;
-  if (!kept || !std::filesystem::exists(path, ec)) {
-    random_model(path, *shape, type, type,
-                 progress_reporter(fmt::format("making {} of random {} weights", human_bytes(bytes), ttype_name(type)), true));
-  }
+  const auto progress =
+      progress_reporter(fmt::format("making {} of random {} weights", human_bytes(bytes), ttype_name(type)), true);
+  if (bytes >= kKeptFrom)
+    return {name, kept_shape(
+                      folder, shape, type, [=](const std::string& path) { return loaded(path, load); }, progress)};
+  const std::string path = fmt::format("{}/{}-{}.{}.mnm", folder, name, ttype_name(type), getpid());
+  random_model(path, shape, type, type, progress);
   SweepModel m{name, loaded(path, load)};
-  if (!kept) unlink(path.c_str());  // the mapping stays
+  unlink(path.c_str());  // the mapping stays
   return m;
 }
 

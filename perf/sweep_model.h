@@ -12,9 +12,12 @@ struct SweepModel {
   std::unique_ptr<Model> model;
 };
 
+// Throws Error listing the known ones.
+const NamedShape& known_shape(const std::string& name);
+
 // Random weights of a known shape. A file up to 1 GiB is made anew and has no name left once it is mapped; a larger one stays in
-// the cache folder and serves the next time. Throws Error for an unknown shape (listing the known ones), for no room, and for
-// LoadMode::huge where there are no huge pages.
+// the cache folder and serves the next time (kept_shape.h). Throws Error for an unknown shape (listing the known ones), for no
+// room, and for LoadMode::huge where there are no huge pages.
 SweepModel shape_model(const std::string& shape, TType type, LoadMode load);
 
 SweepModel file_model(const std::string& path, LoadMode load);

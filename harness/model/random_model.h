@@ -9,6 +9,9 @@
 
 namespace nyb {
 
+// Goes up whenever the same shape and type give other bytes: what was kept of earlier ones is then made anew.
+inline constexpr int kRandomModelRevision = 1;
+
 // A whole matrix (tensor_bytes of it): any int8 and any nibble, scales such that a product is about as large as its input. The
 // same for the same seed.
 void random_matrix_bytes(TType t, uint64_t rows, uint64_t cols, uint8_t* p, uint64_t seed);
