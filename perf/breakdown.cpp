@@ -68,7 +68,7 @@ class Run {
  private:
   EngOptions options() {
     EngOptions o;
-    o.ctx = row_.depth + counts_of(row_).tokens + kWarmUp;
+    o.ctx = row_context(row_);
     o.kv = row_.kv;
     o.chunk = row_.chunk;
     o.cancel = &interrupt_flag();

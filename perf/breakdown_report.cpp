@@ -33,8 +33,7 @@ std::string table(const BreakdownRow& b) {
 }
 
 std::string md(const Breakdown& b, const Machine& m) {
-  std::string out = fmt::format("{}, {} CPU{}, last cache {} MiB; {}\n", human_words(m.cpu), m.cpus, m.cpus == 1 ? "" : "s",
-                                m.last_cache >> 20, made_by(m));
+  std::string out = machine_words(m) + "\n";
   for (const std::string& line : b.missing) out += line + "\n";
   for (const BreakdownRow& r : b.rows) {
     const SweepRow& s = r.row;
@@ -45,7 +44,8 @@ std::string md(const Breakdown& b, const Machine& m) {
     if (r.parts.back().seconds > kMuchOther * r.whole)
       out += fmt::format("\n{:.0f} % of the time is in none of the parts\n", 100 * r.parts.back().seconds / r.whole);
   }
-  return out;
+  const std::string noise = noisy_words(b.rows, [](const BreakdownRow& r) { return r.row.samples; });
+  return out + (noise.empty() ? "" : "\n" + noise);
 }
 
 Json part_json(const BreakdownPart& p, double whole) {
@@ -82,11 +82,12 @@ std::string breakdown_text(const Breakdown& b, const Machine& m, ReportFormat f)
   Json all;
   all["machine"] = machine_json(m);
   all["missing"] = b.missing;
+  all["noisy_above"] = kNoisySpread;
   all["rows"] = Json::array();
   for (const BreakdownRow& r : b.rows) {
     Json j = settings_json(r.row);
     j["tokens_per_second"] = 1 / r.whole;
-    j["spread"] = r.row.spread();
+    put_spread(j, r.row.samples);
     j["samples"] = r.row.samples;
     j["microseconds"] = 1e6 * r.whole;
     j["parts"] = Json::array();

@@ -49,6 +49,12 @@ void warn_of_bandwidth(Comparison& c, const Sweep& old, const Sweep& now) {
     }
 }
 
+void warn_of_noise(Comparison& c, const Sweep& old, const Sweep& now) {
+  for (const auto& [which, s] : {std::pair("old", &old), std::pair("new", &now)})
+    if (const std::string noise = noisy_words(s->rows, [](const SweepRow& r) { return r.samples; }); !noise.empty())
+      c.warnings.push_back(fmt::format("of the {}, {}", which, noise.substr(0, noise.find(':'))));
+}
+
 }  // namespace
 
 std::string row_name(const SweepRow& r) {
@@ -66,6 +72,7 @@ Comparison compare(const SavedSweep& old, const SavedSweep& now) {
   c.machine = now.machine;
   warn_of_machines(c);
   warn_of_bandwidth(c, old.sweep, now.sweep);
+  warn_of_noise(c, old.sweep, now.sweep);
   std::map<Key, std::deque<size_t>> left;  // of the new rows, in their order
   for (size_t i = 0; i < now.sweep.rows.size(); ++i) left[key_of(now.sweep.rows[i])].push_back(i);
   for (const SweepRow& r : old.sweep.rows) {

@@ -54,10 +54,16 @@ std::string compare_text(const Comparison& c, ReportFormat f) {
   all["old"] = machine_json(c.old_machine);
   all["new"] = machine_json(c.machine);
   all["warnings"] = c.warnings;
+  all["noisy_above"] = kNoisySpread;
   all["rows"] = Json::array();
   for (const ComparedRow& r : c.rows) {
     Json j = settings_json(r.now);
-    const auto side = [](const SweepRow& s) { return Json{{"tokens_per_second", s.speed()}, {"samples", s.samples}}; };
+    const auto side = [](const SweepRow& s) {
+      Json j = {{"tokens_per_second", s.speed()}};
+      put_spread(j, s.samples);
+      j["samples"] = s.samples;
+      return j;
+    };
     j["old"] = side(r.old);
     j["new"] = side(r.now);
     j.update(ratio_json(r.ratio));

@@ -52,11 +52,15 @@ void fork_join_work(benchmark::State& state) {
 
 }  // namespace
 
-void register_fork_join() {
+std::vector<std::function<void()>> fork_join_groups() {
   const std::pair<const char*, void (*)(benchmark::State&)> all[] = {
       {"fork_join_empty", fork_join_empty}, {"fork_join_all", fork_join_all}, {"fork_join_work", fork_join_work}};
-  for (const auto& [name, run] : all)
-    benchmark::RegisterBenchmark(name, run)->ArgName("threads")->Arg(1)->Arg(2)->Arg(3)->Arg(8)->UseRealTime();
+  std::vector<std::function<void()>> groups;
+  for (const auto& one : all)
+    groups.emplace_back([one] {
+      benchmark::RegisterBenchmark(one.first, one.second)->ArgName("threads")->Arg(1)->Arg(2)->Arg(3)->Arg(8)->UseRealTime();
+    });
+  return groups;
 }
 
 }  // namespace nyb

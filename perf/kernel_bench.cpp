@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cstring>
 #include "common/app.h"
+#include "engine/memory.h"
 #include "engine/self_check.h"
 #include "kernel_call.h"
 #include "paths.h"
+#include "probe/last_cache.h"
 #include "probe/probe.h"
 #include "weights.h"
 
@@ -18,7 +20,10 @@ constexpr size_t kUnknownCache = size_t{32} << 20;  // where the system does not
 constexpr size_t kMore = size_t{64} << 20;          // beyond four times the last cache
 constexpr double kNearlyAll = 0.9;
 
-size_t cache_bytes() { return last_cache_bytes() ? last_cache_bytes() : kUnknownCache; }
+LastCache caches() {
+  static const LastCache known = last_cache();
+  return known.all ? known : LastCache{kUnknownCache, kUnknownCache};
+}
 
 // Memory with one set after another, kept for the next benchmark of the same call: of another path, or of the same one, which
 // Google Benchmark calls several times.
@@ -47,9 +52,13 @@ class Sets {
 };
 
 void measure(benchmark::State& state, const KernelCall& call, const KernTable& k, bool cold, Mca& mca) {
-  const size_t count = cold ? (4 * cache_bytes() + kMore) / call.set_bytes + 1 : 1;
+  if (interrupted()) return state.SkipWithError("interrupted");
+  const size_t count = cold ? (4 * caches().all + kMore) / call.set_bytes + 1 : 1;
+  if (const size_t bytes = count * call.set_bytes; bytes > memory_left().bytes / 2)
+    return state.SkipWithError(fmt::format("takes {} of memory, more than half of what is free", human_bytes(bytes)).c_str());
   const Sets& sets = Sets::of(call, count);
   std::byte *set = sets.data(), *const end = set + count * call.set_bytes;
+  call.run(k, cold ? end - call.set_bytes : set);  // is not counted: code and arguments are there then
   const auto start = std::chrono::steady_clock::now();
   for ([[maybe_unused]] auto turn : state) {
     call.run(k, set);
@@ -72,30 +81,32 @@ void measure(benchmark::State& state, const KernelCall& call, const KernTable& k
 
 }  // namespace
 
-void check_kernels(const std::vector<Path>& paths, const TableOf& table) {
-  const CheckShapes shapes = kernel_shapes();
+void check_kernels(const std::vector<Path>& paths, const KernelSizes& sizes, const TableOf& table) {
+  const CheckShapes shapes = kernel_shapes(sizes);
   for (const Path p : paths)
     if (const std::vector<std::string> bad = self_check(table(p), shapes); !bad.empty())
       throw Error(
           fmt::format("the path {} differs from the reference in {}: it is not worth timing", path_name(p), fmt::join(bad, ", ")));
 }
 
-std::vector<std::string> register_kernels(const std::vector<Path>& paths, const std::shared_ptr<Mca>& mca, const TableOf& table) {
-  std::vector<std::string> without;
+std::vector<KernelGroup> kernel_groups(const std::vector<Path>& paths, const KernelSizes& sizes, const std::shared_ptr<Mca>& mca,
+                                       std::vector<std::string>& notes, const TableOf& table) {
+  std::vector<KernelGroup> groups;
   for (const KernInfo& info : kern_list()) {
-    const std::vector<KernelCall> calls = kernel_calls(info.name);
-    if (calls.empty()) without.emplace_back(info.name);
+    const std::vector<KernelCall> calls = kernel_calls(info.name, sizes);
+    if (calls.empty()) notes.push_back(fmt::format("{}: has no call to measure at these sizes", info.name));
     for (const KernelCall& call : calls)
       for (const bool cold : {false, true}) {
-        if (!cold && 2 * call.set_bytes > cache_bytes()) continue;
-        for (const Path p : paths) {
-          if (!own_body(info.name, p)) continue;
-          const std::string name = fmt::format("{}/{}/{}/{}", call.kernel, path_name(p), call.shape, cold ? "cold" : "warm");
-          benchmark::RegisterBenchmark(name.c_str(), [=, &k = table(p)](benchmark::State& s) { measure(s, call, k, cold, *mca); });
-        }
+        if (!cold && 2 * call.set_bytes > caches().one) continue;
+        KernelGroup group;
+        for (const Path p : paths)
+          if (own_body(info.name, p))
+            group.push_back({fmt::format("{}/{}/{}/{}", call.kernel, path_name(p), call.shape, cold ? "cold" : "warm"),
+                             [=, &k = table(p)](benchmark::State& s) { measure(s, call, k, cold, *mca); }});
+        if (!group.empty()) groups.push_back(std::move(group));
       }
   }
-  return without;
+  return groups;
 }
 
 }  // namespace nyb

@@ -7,22 +7,20 @@
 #include <memory>
 #include <numeric>
 #include "kern/f16.h"
+#include "model/format.h"
 #include "weights.h"
 
 namespace nyb {
 namespace {
 
-struct Size {
-  size_t a, b;  // rows, columns; heads or positions, head dimension; the length of a vector, 1
-};
-constexpr Size kMatrices[] = {{768, 768}, {2048, 768}, {4096, 4096}}, kSmallMatrix[] = {{64, 256}};
-constexpr Size kTallMatrices[] = {{2048, 768}, {1536, 1536}};
-constexpr size_t kTokens = 48;  // of a prompt: whole tiles of every kernel
-constexpr Size kVectors[] = {{768, 1}, {4096, 1}}, kSmallVector[] = {{1024, 1}};
-constexpr Size kHeads[] = {{12, 64}, {32, 128}}, kSmallHeads[] = {{4, 128}};
-constexpr Size kPositions[] = {{256, 64}, {256, 128}}, kSmallPositions[] = {{128, 64}};  // a segment
-constexpr size_t kQueries = 4, kRow = 256;                                               // that share the keys, and scores of one
-constexpr Size kSegments[] = {{16, 64}, {16, 128}}, kSmallSegments[] = {{8, 64}};
+using Size = KernelSize;
+using Sizes = std::vector<Size> KernelSizes::*;
+constexpr Sizes kMatrices = &KernelSizes::matrices, kTallMatrices = &KernelSizes::of_prompts, kVectors = &KernelSizes::vectors,
+                kHeads = &KernelSizes::heads, kPositions = &KernelSizes::positions, kSegments = &KernelSizes::segments;
+constexpr Size kSmallMatrix{64, 256}, kSmallVector{1024, 1}, kSmallHeads{4, 128}, kSmallPositions{128, 64}, kSmallSegments{8, 64};
+constexpr size_t kSegment = 256, kSomeSegments = 16;
+constexpr size_t kTokens = 48;              // of a prompt: whole tiles of every kernel
+constexpr size_t kQueries = 4, kRow = 256;  // that share the keys, and scores of one
 constexpr float kEps = 1e-5f;
 
 constexpr size_t up(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -86,6 +84,7 @@ KernelCall attention(std::vector<Array> arrays, Size s, size_t queries, F f) {
 // By the vectors of so many tokens: mat_panels takes gemv for one, gemm for more.
 KernelCall product(TType t, Size s, size_t tokens) {
   KernelCall c;
+  if (s.b % block_cols(t) != 0) return c;  // this type has no such columns
   c.set_bytes = weight_bytes(t, s.a, s.b);
   c.bytes = static_cast<double>(tensor_bytes(t, s.a, s.b));
   c.macs = c.elements = static_cast<double>(s.a * s.b * tokens);
@@ -116,7 +115,8 @@ constexpr size_t kF = sizeof(float), kH = sizeof(uint16_t);
 
 struct Entry {
   std::string_view kernel;
-  std::span<const Size> sizes, small;
+  Sizes sizes;
+  Size small;
   KernelCall (*make)(Size);
 };
 
@@ -251,16 +251,47 @@ KernelCall made(const Entry& e, Size s) {
 
 }  // namespace
 
-std::vector<KernelCall> kernel_calls(std::string_view kernel) {
+KernelSizes usual_sizes() {
+  return {{{768, 768}, {2048, 768}, {4096, 4096}},
+          {{2048, 768}, {1536, 1536}},
+          {{768, 1}, {4096, 1}},
+          {{12, 64}, {32, 128}},
+          {{kSegment, 64}, {kSegment, 128}},
+          {{kSomeSegments, 64}, {kSomeSegments, 128}}};
+}
+
+KernelSizes shape_sizes(const std::vector<const NamedShape*>& shapes) {
+  KernelSizes all;
+  const auto add = [](std::vector<Size>& sizes, Size s) {
+    if (std::find(sizes.begin(), sizes.end(), s) == sizes.end()) sizes.push_back(s);
+  };
+  for (const NamedShape* shape : shapes) {
+    const ModelShape s = shape->shape();
+    for (const TensorSlot& t : model_slots(s, shape->tied))
+      if (t.matrix) {
+        const Size size{panels_of(t.rows) * kPanelRows, t.cols};
+        add(all.matrices, size);
+        if (t.name.starts_with("layers.")) add(all.of_prompts, size);  // the last token alone goes through the head
+      }
+    for (const size_t n : {s.dim, s.heads * s.head_dim, s.ffn}) add(all.vectors, {n, 1});
+    add(all.heads, {s.heads, s.head_dim});
+    add(all.positions, {kSegment, s.head_dim});
+    add(all.segments, {kSomeSegments, s.head_dim});
+  }
+  return all;
+}
+
+std::vector<KernelCall> kernel_calls(std::string_view kernel, const KernelSizes& sizes) {
   std::vector<KernelCall> calls;
   if (const Entry* e = entry_of(kernel))
-    for (const Size s : e->sizes) calls.push_back(made(*e, s));
+    for (const Size s : sizes.*e->sizes)
+      if (KernelCall c = made(*e, s); c.set_bytes) calls.push_back(std::move(c));
   return calls;
 }
 
 KernelCall small_call(std::string_view kernel) {
   const Entry& e = *entry_of(kernel);
-  return made(e, e.small[0]);
+  return made(e, e.small);
 }
 
 const void* kernel_code(const KernTable& k, std::string_view kernel) {
@@ -271,12 +302,12 @@ const void* kernel_code(const KernTable& k, std::string_view kernel) {
   return nullptr;
 }
 
-CheckShapes kernel_shapes() {
+CheckShapes kernel_shapes(const KernelSizes& sizes) {
   CheckShapes s;
-  for (const Size m : kMatrices) s.matrices.push_back({TType::q8, m.a, m.b});
-  for (const Size v : kVectors) s.lengths.push_back(v.a);
-  s.heads = kHeads[1].a;
-  s.head_dim = kHeads[1].b;
+  for (const Size m : sizes.matrices) s.matrices.push_back({TType::q8, m.a, m.b});
+  for (const Size v : sizes.vectors) s.lengths.push_back(v.a);
+  s.heads = sizes.heads.back().a;
+  s.head_dim = sizes.heads.back().b;
   s.rope_half = s.head_dim / 2;
   return s;
 }

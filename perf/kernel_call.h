@@ -7,6 +7,7 @@
 #include <vector>
 #include "engine/self_check.h"
 #include "kern/kern.h"
+#include "model/shapes.h"
 
 namespace nyb {
 
@@ -22,8 +23,21 @@ struct KernelCall {
   std::function<void(const KernTable& k, std::byte* set)> run;
 };
 
-// At the shapes that it is measured at. Empty for a kernel of the list that nobody has written a call for.
-std::vector<KernelCall> kernel_calls(std::string_view kernel);
+struct KernelSize {
+  size_t a, b;  // rows, columns; heads or positions, head dimension; the length of a vector, 1
+  bool operator==(const KernelSize&) const = default;
+};
+
+// What kernels are measured at.
+struct KernelSizes {
+  std::vector<KernelSize> matrices, of_prompts, vectors, heads, positions, segments;
+};
+KernelSizes usual_sizes();
+// Those of the shapes' own matrices, vectors and heads, each once.
+KernelSizes shape_sizes(const std::vector<const NamedShape*>& shapes);
+
+// Its calls at these sizes, but those that its type cannot have. Empty for a kernel of the list that nobody has written a call for.
+std::vector<KernelCall> kernel_calls(std::string_view kernel, const KernelSizes& sizes = usual_sizes());
 
 // At a small one, a few thousand instructions, that is whole turns of the kernel's loops. The kernel has kernel_calls.
 KernelCall small_call(std::string_view kernel);
@@ -32,6 +46,6 @@ KernelCall small_call(std::string_view kernel);
 const void* kernel_code(const KernTable& k, std::string_view kernel);
 
 // Shapes like those of the calls, for self_check.
-CheckShapes kernel_shapes();
+CheckShapes kernel_shapes(const KernelSizes& sizes = usual_sizes());
 
 }  // namespace nyb

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include "common/app.h"
 #include "probe/probe.h"
+#include "spread.h"
 #include "sweep_json.h"
 
 namespace nyb {
@@ -31,9 +32,9 @@ struct Column {
   int width;  // of most cells: the table is told while it grows
   bool right;
 };
-constexpr Column kColumns[] = {
-    {"kernel", 15, false}, {"path", 6, false},  {"shape", 9, false},       {"memory", 6, false},         {"ns", 10, true},
-    {"GB/s", 7, true},     {"GMAC/s", 7, true}, {"cycles/byte", 11, true}, {"cycles/element", 14, true}, {"llvm-mca", 8, true}};
+constexpr Column kColumns[] = {{"kernel", 15, false},     {"path", 6, false},           {"shape", 9, false},  {"memory", 6, false},
+                               {"ns", 10, true},          {"spread", 6, true},          {"GB/s", 7, true},    {"GMAC/s", 7, true},
+                               {"cycles/byte", 11, true}, {"cycles/element", 14, true}, {"llvm-mca", 8, true}};
 
 std::string line_of(const std::vector<std::string>& cells) {
   std::string out;
@@ -62,8 +63,7 @@ void KernelReporter::ReportRuns(const std::vector<Run>& runs) {
 }
 
 std::string kernel_head(const std::vector<std::string>& notes, const Machine& m) {
-  std::string out = fmt::format("{}, {} CPU{}, last cache {} MiB; {}\n", human_words(m.cpu), m.cpus, m.cpus == 1 ? "" : "s",
-                                m.last_cache >> 20, made_by(m));
+  std::string out = machine_words(m) + "\n";
   for (const std::string& note : notes) out += note + "\n";
   std::vector<std::string> names, rules;
   for (const Column& c : kColumns) {
@@ -78,6 +78,7 @@ std::string kernel_line(const KernelRow& r) {
   std::string mca = counter(r, "mca_cycles_per_element", 4);
   if (r.counters.contains("mca_share")) mca += fmt::format(" ({:.0f} %)", 100 * median(r.counters.at("mca_share")));
   return line_of({w.kernel, w.path, w.shape, w.memory, r.problem.empty() ? fmt::format("{:.1f}", median(r.nanoseconds)) : r.problem,
+                  r.problem.empty() ? fmt::format("{:.0f} %", 100 * spread_of(r.nanoseconds)) : std::string(),
                   counter(r, "GB/s", 2), counter(r, "GMAC/s", 2), counter(r, "cycles_per_byte", 4),
                   counter(r, "cycles_per_element", 4), mca});
 }
@@ -86,14 +87,21 @@ std::string kernel_json(const std::vector<KernelRow>& rows, const std::vector<st
   Json all;
   all["machine"] = machine_json(m);
   all["notes"] = notes;
+  all["noisy_above"] = kNoisySpread;
   all["rows"] = Json::array();
   for (const KernelRow& r : rows) {
     const Words w = words_of(r.name);
     Json j = {{"kernel", w.kernel}, {"path", w.path}, {"shape", w.shape}, {"memory", w.memory}};
     if (!r.problem.empty()) j["problem"] = r.problem;
-    if (!r.nanoseconds.empty()) j["nanoseconds"] = median(r.nanoseconds);
-    for (const auto& [name, values] : r.counters)
-      j[name == "GB/s" ? "gb_per_second" : name == "GMAC/s" ? "gmac_per_second" : name] = median(values);
+    if (!r.nanoseconds.empty()) {
+      j["nanoseconds"] = median(r.nanoseconds);
+      put_spread(j, r.nanoseconds);
+    }
+    for (const auto& [counter, values] : r.counters) {
+      const std::string name = counter == "GB/s" ? "gb_per_second" : counter == "GMAC/s" ? "gmac_per_second" : counter;
+      j[name] = median(values);
+      j["samples_" + name] = values;
+    }
     j["samples_nanoseconds"] = r.nanoseconds;
     all["rows"].push_back(std::move(j));
   }

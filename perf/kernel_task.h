@@ -1,17 +1,26 @@
 // kernel_task.h - perf --kernels.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 #include "kern/cpu.h"
 #include "kern/kern.h"
+#include "model/shapes.h"
 #include "sweep_report.h"
 
 namespace nyb {
 
-// Measures what `words`, options of Google Benchmark, let through of the kernels on the paths asked for (none: all of `cpu` but
-// ref) and of fork and join (without paths alone), and writes it to standard output: md or json, or as --benchmark_format says.
-// Throws Error naming a path whose kernels are not the reference's, UsageError for an option that is not Google Benchmark's.
-void run_kernel_task(const CpuFeatures& cpu, const std::vector<Path>& asked, const std::vector<std::string>& words,
-                     ReportFormat format, const std::string& command);
+struct KernelTask {
+  std::vector<Path> paths;                 // none: all of the CPU but ref
+  std::vector<const NamedShape*> shapes;   // whose matrices, vectors and heads the kernels run at; none: usual_sizes()
+  uint32_t repetitions = 5;                // samples of each row, where `words` do not say
+  ReportFormat format = ReportFormat::md;  // or json, or as --benchmark_format says
+  std::vector<std::string> words;          // options of Google Benchmark
+};
+
+// Measures what the words let through of the kernels, and of fork and join where neither paths nor shapes are asked for (alone
+// where there is no path), and writes it to standard output. A call's paths take turns at random. Throws Error naming a path whose
+// kernels are not the reference's, UsageError for an option that is not Google Benchmark's.
+void run_kernel_task(const CpuFeatures& cpu, const KernelTask& task, const std::string& command);
 
 }  // namespace nyb

@@ -8,7 +8,7 @@
 #include "commit.h"
 #include "common/app.h"
 #include "engine/threads.h"
-#include "probe/probe.h"
+#include "probe/last_cache.h"
 
 namespace nyb {
 namespace {
@@ -30,8 +30,13 @@ Machine machine_here(const std::string& command) {
   m.commit = kCommit;
   m.command = command;
   m.cpus = cpus_usable();
-  m.last_cache = last_cache_bytes();
+  m.last_cache = last_cache().all;
   return m;
+}
+
+std::string machine_words(const Machine& m) {
+  return fmt::format("{}, {} CPU{}, last cache {} MiB; {}", human_words(m.cpu), m.cpus, m.cpus == 1 ? "" : "s", m.last_cache >> 20,
+                     made_by(m));
 }
 
 std::string made_by(const Machine& m) {

@@ -74,17 +74,16 @@ void check_one_test(const std::vector<SweepCell>& cells) {
 
 }  // namespace
 
-double PeerRow::peer_speed() const {
+std::vector<double> PeerRow::peer_rounds() const {
   std::vector<double> rounds;
   for (const std::vector<double>& s : samples) rounds.push_back(median(s));
-  return median(rounds);
+  return rounds;
 }
 
 PeerRun run_peer(const CpuFeatures& cpu, const SweepOptions& o, const PeerOptions& p) {
   const Peer peer(p);
   const std::vector<PeerFigure> rehearsal = peer.run();  // is not counted: it warms up, and says early what is wrong
   SweepPlan plan = sweep_plan(cpu, o);
-  if (plan.cells.empty()) throw Error("there is nothing to measure: -n and -p are both 0");
   if (peer.by_pattern()) check_one_test(plan.cells);
   for (const SweepCell& c : plan.cells) figure_for(c.row, rehearsal);
   const std::vector<std::unique_ptr<ProbeMemory>> memories = probe_memories(o.read_bytes, plan.missing);
@@ -117,8 +116,9 @@ PeerRun run_peer(const CpuFeatures& cpu, const SweepOptions& o, const PeerOption
   run.sweep = sweep_result(std::move(plan), std::move(probes));
   for (size_t i = 0; i < run.sweep.rows.size(); ++i) {
     PeerRow row{run.sweep.rows[i], std::move(theirs[i]), {}};
-    std::vector<double> ratios;
-    for (size_t n = 0; n < row.samples.size(); ++n) ratios.push_back(row.row.samples[n] / median(row.samples[n]));
+    std::vector<double> ratios = row.row.samples;
+    const std::vector<double> peers = row.peer_rounds();
+    for (size_t n = 0; n < ratios.size(); ++n) ratios[n] /= peers[n];
     row.ratio = ratio_of_pairs(ratios);
     run.rows.push_back(std::move(row));
   }

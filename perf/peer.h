@@ -19,7 +19,7 @@ struct PeerRow {
   SweepRow row;                              // ours, a sample a round
   std::vector<std::vector<double>> samples;  // the peer's, those of a round together
   RatioInterval ratio;                       // ours / peer, of the rounds' pairs; a round's samples count by their median
-  double peer_speed() const;                 // median of the rounds
+  std::vector<double> peer_rounds() const;   // medians
 };
 
 struct PeerRun {

@@ -6,7 +6,6 @@
 #include <pcre2.h>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include "common/app.h"
 #include "kern/error.h"
 #include "model/json.h"
@@ -37,8 +36,9 @@ std::string error_text(int code) {
 double number_in(std::string_view group) {
   double v = 0;
   const auto [end, ec] = std::from_chars(group.data(), group.data() + group.size(), v);
-  if (ec != std::errc() || end != group.data() + group.size() || !std::isfinite(v) || v <= 0)
-    throw Error(fmt::format("the group of --peer-pattern holds '{}', no number above 0", human_words(group.substr(0, 60))));
+  if (ec != std::errc() || end != group.data() + group.size() || !is_speed(v))
+    throw Error(
+        fmt::format("the group of --peer-pattern holds '{}', no speed (a number above 0)", human_words(group.substr(0, 60))));
   return v;
 }
 
@@ -65,7 +65,7 @@ std::vector<PeerFigure> of_llama_bench(const json& list, const std::string& wher
       if (const std::optional<double> average = json_f64(j, "avg_ts", here)) f.samples.push_back(*average);
     if (f.samples.empty()) throw Error(here + ": samples_ts and avg_ts are missing");
     for (const double v : f.samples)
-      if (!(v > 0)) throw Error(fmt::format("{}: {} tok/s is no speed", here, v));
+      if (!is_speed(v)) throw Error(fmt::format("{}: {} tok/s is no speed", here, v));
     all.push_back(std::move(f));
   }
   return all;

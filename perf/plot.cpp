@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kLimit{120};
 
 Plot::Plot(const std::string& path) : path_(path) {
   if (!path.ends_with(".svg"))
-    throw Error(fmt::format("the picture is an SVG, so its name ends in .svg, not as '{}' does", human_words(path)));
+    throw UsageError(fmt::format("the picture is an SVG, so its name ends in .svg, not as '{}' does", human_words(path)));
   if (!child_found("gnuplot"))
     throw Error("--plot needs gnuplot, which is not there; install the package gnuplot-nox (apt-get install gnuplot-nox)");
   file_ = std::make_unique<OutFile>(path);

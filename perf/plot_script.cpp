@@ -197,13 +197,6 @@ Roof roof_of(const Sweep& s) {
   return roof;
 }
 
-// Multiply-adds per byte that comes from memory. A prompt reads the weights once for each chunk.
-double intensity(const SweepRow& r) {
-  if (r.gen) return r.macs_per_token / r.bytes_per_token;
-  const double chunks = std::ceil(static_cast<double>(r.prompt) / std::max(1u, r.chunk));
-  return r.macs_per_token * r.prompt / (chunks * static_cast<double>(r.weight_bytes));
-}
-
 std::string line_style(size_t probe) {
   return fmt::format("with lines lw 1.5 dt {} lc rgb '#555555'", kDashes[probe % std::size(kDashes)]);
 }
@@ -270,7 +263,7 @@ void draw_roof(Script& s, const Sweep& sweep, const Roof& roof, int left, int to
   std::string points;
   double x0 = INFINITY, x1 = 0, y0 = INFINITY, y1 = 0;
   for (const SweepRow& r : sweep.rows) {
-    const double x = intensity(r), y = r.gmacs();
+    const double x = r.macs_per_byte(), y = r.gmacs();
     if (!std::isfinite(x) || !std::isfinite(y) || x <= 0 || y <= 0) continue;
     x0 = std::min(x0, x), x1 = std::max(x1, x), y0 = std::min(y0, y), y1 = std::max(y1, y);
     const auto type = static_cast<size_t>(std::find(roof.types.begin(), roof.types.end(), r.type) - roof.types.begin());

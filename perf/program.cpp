@@ -2,6 +2,7 @@
 #include "program.h"
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <utility>
 #include "breakdown_report.h"
 #include "common/app.h"
 #include "common/options.h"
@@ -10,6 +11,7 @@
 #include "model/shapes.h"
 #include "ratio.h"
 #include "sweep.h"
+#include "sweep_model.h"
 #include "sweep_report.h"
 #include "tasks.h"
 #include "weights.h"
@@ -48,7 +50,11 @@ void sweep_options(CLI::App& app, SweepOptions& o, ReportFormat& format) {
         ->group(group);
   };
   opt_text(
-      app, "--shape", [&o](const std::string& s) { o.shapes = read_words("--shape", s); },
+      app, "--shape",
+      [&o](const std::string& s) {
+        o.shapes = read_words("--shape", s);
+        for (const std::string& name : o.shapes) known_shape(name);
+      },
       "Shapes of known models, with random weights: " + shape_names())
       ->type_name("NAMES")
       ->group(group);
@@ -85,9 +91,13 @@ void sweep_options(CLI::App& app, SweepOptions& o, ReportFormat& format) {
       app, "--chunk", 1, 4096, [&o](uint64_t v) { o.chunk = static_cast<uint32_t>(v); }, "Prompt tokens worked on together (64)")
       ->group(group);
   opt_text(
-      app, "--kv", [&o](const std::string& s) { o.kv = kv_parse(s); },
-      fmt::format("Type of the cache: {} ({})", kv_names(), kv_name(o.kv)))
-      ->type_name("TYPE")
+      app, "--kv",
+      [&o](const std::string& s) {
+        o.kv.clear();
+        for (const std::string& w : read_words("--kv", s)) o.kv.push_back(kv_parse(w));
+      },
+      fmt::format("Types of the cache: {} (f32)", kv_names()))
+      ->type_name("NAMES")
       ->group(group);
   opt_text(
       app, "-o,--output", [&format](const std::string& s) { format = report_format(s); }, "md, csv, json or jsonl (md)")
@@ -99,6 +109,20 @@ std::string command_line(int argc, char** argv) {
   std::string all = program_name();
   for (int i = 1; i < argc; ++i) all += fmt::format(" {}", argv[i]);
   return all;
+}
+
+void run_ratio_task(const CpuFeatures& cpu, const RatioOptions& r, ReportFormat format, const std::string& command) {
+  std::vector<std::string> notes;
+  const Machine machine = machine_here(command);
+  if (format == ReportFormat::json) {
+    const std::vector<RatioRow> rows = run_ratio(cpu, r, notes);
+    return out_write(ratio_json(rows, r, notes, machine));
+  }
+  bool headed = false;
+  const std::vector<RatioRow> rows = run_ratio(cpu, r, notes, [&](const RatioRow& row) {
+    out_write((std::exchange(headed, true) ? "" : ratio_head(machine, notes)) + ratio_line(row));
+  });
+  out_write(noisy_words(rows, [](const RatioRow& row) { return row.ratios; }));
 }
 
 void run_breakdown_task(const CLI::App& app, const CpuFeatures& cpu, SweepOptions& o, ReportFormat format,
@@ -162,16 +186,16 @@ int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
       throw UsageError(fmt::format("there is no option '{}' beside --breakdown (see {} --help)", rest[0], program_name()));
     if (ratio || kernels || !rest.empty()) {
       std::vector<std::string> whole = sweep_task_names();
-      for (const char* name :
-           {"--shape", "--model", "--type", "--load", "--gen", "--prompt", "--depth", "--repetitions", "--chunk", "--kv"})
+      for (const char* name : {"--model", "--type", "--load", "--gen", "--prompt", "--depth", "--chunk", "--kv"})
         whole.emplace_back(name);
       if (!ratio) whole.emplace_back("--threads");
+      if (ratio) whole.insert(whole.end(), {"--shape", "--repetitions"});
       for (const std::string& name : whole)
         if (app.count(name)) throw UsageError(fmt::format("{} is for whole models; leave it out of --kernels and --ratio", name));
       if (ratio && o.paths.size() > 1) throw UsageError("--ratio takes one path of --kernel, or all");
-      if (ratio && app.count("--output")) throw UsageError("--ratio has no --output: it writes its one table");
-      if (!ratio && format != ReportFormat::md && format != ReportFormat::json)
-        throw UsageError("--kernels writes md or json; Google Benchmark's --benchmark_format has csv");
+      if (format != ReportFormat::md && format != ReportFormat::json)
+        throw UsageError(ratio ? "--ratio writes md or json, no other -o"
+                               : "--kernels writes md or json; Google Benchmark's --benchmark_format has csv");
     }
     if (ratio) {
       if (!rest.empty())
@@ -179,11 +203,13 @@ int perf_main(int argc, char** argv, const CpuFeatures& cpu) {
       if (o.threads.size() > 1) throw UsageError("--ratio takes one number of threads");
       if (!o.threads.empty()) r.threads = o.threads[0];
       if (!o.paths.empty()) r.path = o.paths[0];
-      run_ratio(cpu, r);
+      run_ratio_task(cpu, r, format, command_line(argc, argv));
       return 0;
     }
     if (kernels || !rest.empty()) {
-      run_kernel_task(cpu, o.paths, rest, format, command_line(argc, argv));
+      KernelTask k{o.paths, {}, o.repetitions, format, rest};
+      for (const std::string& name : o.shapes) k.shapes.push_back(&known_shape(name));
+      run_kernel_task(cpu, k, command_line(argc, argv));
       return 0;
     }
     if (breakdown) {

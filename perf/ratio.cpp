@@ -10,6 +10,7 @@
 #include "kern/cpu.h"
 #include "kern/error.h"
 #include "paths.h"
+#include "probe/last_cache.h"
 #include "probe/probe.h"
 
 namespace nyb {
@@ -93,15 +94,14 @@ class Bench {
   std::vector<Tensor> slices_;
 };
 
-struct Result {
-  const char* loop;
+struct Round {
   double read, product, ratio;  // GB/s, GB/s, product / read
 };
 
 // A round is one way through the memory: a slice read, then a product of a slice half the memory away (so neither finds in a
 // cache what the other brought), and so on. Each of its numbers is the median over the slices, so that what else runs on the
 // machine, which stops either for a while, does not show.
-Result one_round(Bench& bench, const KernTable& k, const ReadLoop& loop) {
+Round one_round(Bench& bench, const KernTable& k, const ReadLoop& loop) {
   const double gb = bench.slice_gb();
   std::vector<double> reads, products, ratios;
   for (size_t i = 0; i < bench.slices(); ++i) {
@@ -110,60 +110,54 @@ Result one_round(Bench& bench, const KernTable& k, const ReadLoop& loop) {
     products.push_back(gb / seconds([&] { bench.product(k, (i + bench.slices() / 2) % bench.slices()); }));
     ratios.push_back(products.back() / reads.back());
   }
-  return {loop.name, median(reads), median(products), median(ratios)};
+  return {median(reads), median(products), median(ratios)};
 }
 
-// The loop with the greatest median of its rounds, and the medians of those rounds.
-Result measure(Bench& bench, const KernTable& k, const std::vector<ReadLoop>& loops, unsigned rounds) {
-  std::vector<std::vector<Result>> results(loops.size());
+// The rounds of the loop with the greatest median.
+RatioRow measure(Bench& bench, const KernTable& k, TType type, const std::vector<ReadLoop>& loops, unsigned rounds) {
+  std::vector<RatioRow> rows;
+  for (const ReadLoop& loop : loops) rows.push_back({k.path, type, loop.name, {}, {}, {}});
   for (unsigned round = 0; round < rounds; ++round)
-    for (size_t i = 0; i < loops.size(); ++i) results[i].push_back(one_round(bench, k, loops[i]));
-  Result best{};
-  for (const std::vector<Result>& of_loop : results) {
-    std::vector<double> reads, products, ratios;
-    for (const Result& r : of_loop) {
-      reads.push_back(r.read);
-      products.push_back(r.product);
-      ratios.push_back(r.ratio);
+    for (size_t i = 0; i < loops.size(); ++i) {
+      const Round r = one_round(bench, k, loops[i]);
+      rows[i].read.push_back(r.read);
+      rows[i].product.push_back(r.product);
+      rows[i].ratios.push_back(r.ratio);
     }
-    if (const double read = median(reads); read > best.read) best = {of_loop[0].loop, read, median(products), median(ratios)};
-  }
-  return best;
+  return *std::max_element(rows.begin(), rows.end(),
+                           [](const RatioRow& a, const RatioRow& b) { return median(a.read) < median(b.read); });
 }
 
 }  // namespace
 
-void run_ratio(const CpuFeatures& cpu, const RatioOptions& options) {
+std::vector<RatioRow> run_ratio(const CpuFeatures& cpu, const RatioOptions& options, std::vector<std::string>& notes,
+                                const std::function<void(const RatioRow&)>& told, const TableOf& table) {
   const std::vector<ReadLoop> loops = read_loops(cpu);
   if (loops.empty())
     throw Error(
         fmt::format("this CPU lacks {}, so there is neither a kernel to measure nor a read loop", cpu_missing(cpu, Path::avx2)));
-  std::vector<std::string> missing;
-  const std::vector<Path> paths =
-      measured_paths(cpu, options.path ? std::vector<Path>{*options.path} : std::vector<Path>{}, missing);
-  for (const std::string& line : missing) out_write(line + "\n");
+  const std::vector<Path> paths = measured_paths(cpu, options.path ? std::vector<Path>{*options.path} : std::vector<Path>{}, notes);
   const Memory memory(options.mib << 20, options.pages);
   Vectors vectors(kCols, kSliceBytes / panel_bytes(TType::q4, kCols) * kPanelRows);
   Pool pool(options.threads);
-  out_write(fmt::format("{} MiB of random weights in anonymous memory, {} pages, {} columns, {} thread{}, {} rounds\n", options.mib,
-                        options.pages == Memory::Pages::huge ? "huge" : "4 KiB", kCols, options.threads,
-                        options.threads == 1 ? "" : "s", options.rounds));
-  if (const size_t cache = last_cache_bytes(); memory.size() < 4 * cache)
-    out_write(
-        fmt::format("note: the last cache holds {} MiB, so memory alone is measured from {} MiB on\n", cache >> 20, cache >> 18));
-  out_write("path    type  read GB/s  fastest loop   gemv GB/s  ratio\n");
+  notes.push_back(fmt::format("{} MiB of random weights in anonymous memory, {} pages, {} columns, {} thread{}, {} rounds",
+                              options.mib, options.pages == Memory::Pages::huge ? "huge" : "4 KiB", kCols, options.threads,
+                              options.threads == 1 ? "" : "s", options.rounds));
+  if (const size_t cache = last_cache().all; memory.size() < 4 * cache)
+    notes.push_back(
+        fmt::format("note: the last cache holds {} MiB, so memory alone is measured from {} MiB on", cache >> 20, cache >> 18));
+  std::vector<RatioRow> rows;
   for (const TType type : kMatrixTypes) {
     Bench bench(memory, type, pool, vectors);
     bench.check_loops(loops);
     for (const Path p : paths) {
       if (!options.path && !own_body(gemv_name(type), p)) continue;
-      const KernTable& k = kern_table(p);
-      bench.check_product(k);
-      const Result r = measure(bench, k, loops, options.rounds);
-      out_write(fmt::format("{:6}  {:4}  {:9.2f}  {:13}  {:9.2f}  {:5.3f}\n", path_name(p), ttype_name(type), r.read, r.loop,
-                            r.product, r.ratio));
+      bench.check_product(table(p));
+      rows.push_back(measure(bench, table(p), type, loops, options.rounds));
+      if (told) told(rows.back());
     }
   }
+  return rows;
 }
 
 }  // namespace nyb

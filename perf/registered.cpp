@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <sstream>
 #include <streambuf>
 #include <utility>
@@ -52,7 +53,58 @@ class Nothing : public benchmark::BenchmarkReporter {
   bool runs_;
 };
 
-constexpr std::string_view kOut = "--benchmark_out=";
+constexpr std::string_view kOut = "--benchmark_out=", kOutFormat = "--benchmark_out_format=";
+constexpr const char* kRandom = "--benchmark_enable_random_interleaving=true";
+
+// The file for the results, which Google Benchmark opens, writes and closes without a look at whether that works.
+struct ResultsFile {
+  std::string name, format;
+} results;
+
+template <class Reporter>
+class Checked : public Reporter {
+ public:
+  using Reporter::Reporter;
+  bool ReportContext(const benchmark::BenchmarkReporter::Context& c) override {
+    const bool runs = Reporter::ReportContext(c);
+    check();
+    return runs;
+  }
+  void ReportRuns(const std::vector<benchmark::BenchmarkReporter::Run>& runs) override {
+    Reporter::ReportRuns(runs);
+    check();
+  }
+  void Finalize() override {
+    Reporter::Finalize();
+    check();
+  }
+
+ private:
+  void check() {
+    if (!this->GetOutputStream().flush()) throw Error(fmt::format("cannot write '{}': {}", results.name, std::strerror(errno)));
+  }
+};
+
+// nullptr: no file is asked for.
+std::unique_ptr<benchmark::BenchmarkReporter> file_reporter() {
+  if (results.name.empty()) return nullptr;
+  if (results.format == "console")
+    return std::make_unique<Checked<benchmark::ConsoleReporter>>(benchmark::ConsoleReporter::OO_None);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // of csv, which its options still offer
+  if (results.format == "csv") return std::make_unique<Checked<benchmark::CSVReporter>>();
+#pragma GCC diagnostic pop
+  return std::make_unique<Checked<benchmark::JSONReporter>>();
+}
+
+// The value of an option, or of the variable in its place.
+std::string value_of(const std::vector<std::string>& words, std::string_view option, const char* variable) {
+  const char* const env = std::getenv(variable);
+  std::string value = env ? env : "";
+  for (const std::string& w : words)
+    if (w.starts_with(option)) value = w.substr(option.size());
+  return value;
+}
 
 // std::cerr kept, not shown.
 class Faults {
@@ -82,10 +134,23 @@ void check_filter(const CpuFeatures& cpu, bool kernels) {
   if (benchmark::RunSpecifiedBenchmarks(&nothing)) return;
   const std::string filter = benchmark::GetBenchmarkFilter();
   if (faults.str().starts_with("Could not compile"))
-    throw Error(fmt::format("'{}' is no regular expression; --benchmark_filter takes one, such as gemv.*cold", filter));
+    throw UsageError(fmt::format("'{}' is no regular expression; --benchmark_filter takes one, such as gemv.*cold", filter));
   if (const std::string missing = cpu_missing(cpu, Path::avx2); !kernels && !missing.empty())
     throw Error(fmt::format("this CPU lacks {}, so there is no kernel to measure", missing));
   throw Error(fmt::format("no benchmark has '{}' in its name; --benchmark_list_tests lists them", filter));
+}
+
+// All of them, to see whether the filter lets any through.
+void register_checked(const CpuFeatures& cpu, bool kernels, const Registers& all) {
+  for (const auto& one : all) one();
+  check_filter(cpu, kernels);
+  if (const std::string missing = cpu_missing(cpu, Path::avx2); !kernels && !missing.empty())
+    say(fmt::format("this CPU lacks {}, so no kernel is measured, only fork and join", missing));
+}
+
+void run(benchmark::BenchmarkReporter* display) {
+  const auto file = file_reporter();
+  benchmark::RunSpecifiedBenchmarks(display, file.get());
 }
 
 }  // namespace
@@ -93,11 +158,8 @@ void check_filter(const CpuFeatures& cpu, bool kernels) {
 void registered_options(std::vector<std::string> given) {
   static std::vector<std::string> words;  // Google Benchmark keeps a pointer to the first
   words = std::move(given);
-  const char* const env = std::getenv("BENCHMARK_OUT");
-  std::string file = env ? env : "";
-  for (const std::string& w : words)
-    if (w.starts_with(kOut)) file = w.substr(kOut.size());
-  check_file(file);
+  results = {value_of(words, kOut, "BENCHMARK_OUT"), value_of(words, kOutFormat, "BENCHMARK_OUT_FORMAT")};
+  check_file(results.name);
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);
   for (std::string& w : words) argv.push_back(w.data());
@@ -115,17 +177,35 @@ void registered_options(std::vector<std::string> given) {
   if (const std::string fault = faults.text(); !fault.empty()) throw UsageError(fault);
 }
 
-void run_registered(const CpuFeatures& cpu, bool kernels, benchmark::BenchmarkReporter* display) {
-  check_filter(cpu, kernels);
-  if (const std::string missing = cpu_missing(cpu, Path::avx2); !kernels && !missing.empty())
-    say(fmt::format("this CPU lacks {}, so no kernel is measured, only fork and join", missing));
+void run_registered(const CpuFeatures& cpu, bool kernels, const Registers& all) {
+  register_checked(cpu, kernels, all);
   const Out out;
-  benchmark::RunSpecifiedBenchmarks(display);
+  run(nullptr);
+  benchmark::Shutdown();
+}
+
+void run_groups(const CpuFeatures& cpu, bool kernels, const Registers& groups, benchmark::BenchmarkReporter& display,
+                const std::function<void()>& done) {
+  std::ostringstream unused;  // "failed to match", of each group that the filter leaves out
+  display.SetOutputStream(&unused);
+  display.SetErrorStream(&unused);
+  register_checked(cpu, kernels, groups);
+  if (!results.name.empty()) {
+    run(&display);
+    done();
+  } else {
+    for (const auto& group : groups) {
+      benchmark::ClearRegisteredBenchmarks();
+      group();
+      run(&display);
+      done();
+    }
+  }
   benchmark::Shutdown();
 }
 
 void run_interleaved() {
-  registered_options({"perf", "--benchmark_enable_random_interleaving=true", "--benchmark_filter=all", "--benchmark_out="});
+  registered_options({"perf", kRandom, "--benchmark_filter=all", "--benchmark_out="});
   Nothing quiet(true);
   std::ostringstream unused;
   quiet.SetOutputStream(&unused);

@@ -1,6 +1,7 @@
 // registered.h - the benchmarks that Google Benchmark runs, with the manners of the other programs.
 #pragma once
 #include <benchmark/benchmark.h>
+#include <functional>
 #include <string>
 #include <vector>
 #include "kern/cpu.h"
@@ -12,11 +13,19 @@ namespace nyb {
 // that cannot be written.
 void registered_options(std::vector<std::string> given);
 
-// Runs (or lists) what the filter among those options lets through. `kernels`: some are registered; else it says on stderr what
-// `cpu` lacks, so that what is left is not taken for all. Throws Error for a filter that is no regular expression or lets nothing
-// through, and where standard output cannot be written; ends the program quietly where nobody reads it any more. `display` tells
-// what was measured; nullptr: as Google Benchmark's own options say.
-void run_registered(const CpuFeatures& cpu, bool kernels, benchmark::BenchmarkReporter* display = nullptr);
+// Registers benchmarks that are worth comparing with each other.
+using Registers = std::vector<std::function<void()>>;
+
+// Runs (or lists) what the filter among those options lets through, and tells it as those options say. `kernels`: some are
+// registered; else it says on stderr what `cpu` lacks, so that what is left is not taken for all. Throws UsageError for a filter
+// that is no regular expression, Error for one that lets nothing through, and where standard output or the file for the results
+// cannot be written; ends the program quietly where nobody reads it any more.
+void run_registered(const CpuFeatures& cpu, bool kernels, const Registers& all);
+
+// The same for a reporter of our own: group after group, `done` after each; in one go where the options name a file for the results
+// as well.
+void run_groups(const CpuFeatures& cpu, bool kernels, const Registers& groups, benchmark::BenchmarkReporter& display,
+                const std::function<void()>& done);
 
 // Runs all that is registered, its repetitions in an order drawn at random, and tells nothing: the benchmarks keep their results.
 void run_interleaved();

@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include "common/app.h"
 #include "registered.h"
@@ -82,9 +83,11 @@ std::string SweepRow::test() const {
 
 double SweepRow::speed() const { return median(samples); }
 
-double SweepRow::spread() const {
-  const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
-  return samples.empty() ? 0 : (*high - *low) / speed();
+double SweepRow::macs_per_byte() const {
+  const double chunks = std::ceil(static_cast<double>(prompt) / std::max(1u, chunk));
+  const double macs = macs_per_token * (gen ? 1 : prompt),
+               bytes = gen ? bytes_per_token : chunks * static_cast<double>(weight_bytes);
+  return bytes > 0 ? macs / bytes : 0;
 }
 
 double SweepProbe::best() const { return samples.empty() ? 0 : *std::max_element(samples.begin(), samples.end()); }

@@ -8,8 +8,14 @@
 #include "kern/cpu.h"
 #include "kern/kern.h"
 #include "model/model.h"
+#include "probe/probe.h"
+#include "spread.h"
 
 namespace nyb {
+
+// What a measurement can give, in tokens or GB a second: all else comes of a damaged file, and its ratios would leave the range of
+// a double.
+constexpr bool is_speed(double v) { return v >= 1e-9 && v <= 1e12; }
 
 struct SweepOptions {
   std::vector<std::string> shapes;                    // names of shapes.h, with random weights
@@ -19,9 +25,9 @@ struct SweepOptions {
   std::vector<Path> paths;                            // none: all of this CPU but ref
   std::vector<uint32_t> threads;                      // none: one, and what the programs choose
   std::vector<uint32_t> gen = {64}, prompt = {128}, depth = {0};
+  std::vector<KvType> kv = {KvType::f32};
   uint32_t repetitions = 5, chunk = EngOptions{}.chunk;
-  size_t read_bytes = 0;  // of memory that is read for the bandwidth; 0: probe_bytes()
-  KvType kv = KvType::f32;
+  size_t read_bytes = 0;  // of memory that is read for the bandwidth; 0: probe_size()
 };
 
 struct SweepRow {
@@ -30,7 +36,7 @@ struct SweepRow {
   Path path = Path::ref;
   unsigned threads = 1;
   KvType kv = KvType::f32;
-  uint32_t chunk = 0, prompt = 0, gen = 0, depth = 0;  // prompt or gen
+  uint32_t chunk = 0, prompt = 0, gen = 0, depth = 0;  // prompt or gen; the chunk as the engine takes it
   double bytes_per_token = 0;                          // weights, and keys and values at this depth; of a prompt 0
   double macs_per_token = 0;
   double bandwidth = 0;         // GB/s of the fastest read loop on as many threads in memory of that kind, median of the same run
@@ -38,19 +44,23 @@ struct SweepRow {
 
   std::string test() const;  // "tg64", "pp128", "tg64 @ d4096"
   double speed() const;      // median
-  double spread() const;     // (greatest - least) / median
+  double spread() const { return spread_of(samples); }
   double gbs() const { return speed() * bytes_per_token * 1e-9; }
   double share() const { return bandwidth > 0 ? gbs() / bandwidth : 0; }
   double ceiling() const { return bytes_per_token > 0 ? bandwidth * 1e9 / bytes_per_token : 0; }
   double gmacs() const { return speed() * macs_per_token * 1e-9; }
+  // Operations per byte that comes from memory, a multiply-add counted as one; a prompt reads the weights once for each chunk. 0:
+  // not known.
+  double macs_per_byte() const;
 };
 
 struct SweepProbe {
   unsigned threads = 1;
   std::string kind, loop;
+  size_t bytes = 0;             // that are read
   std::vector<double> samples;  // GB/s
-  double plain = 0;             // of the loop in plain C++, the median of its rounds
-  bool weights = false;         // weights of this run are in memory of this kind
+  PlainSpeed plain;
+  bool weights = false;  // weights of this run are in memory of this kind
 
   double best() const;  // the greatest sample; 0 where there is none
 };
@@ -60,8 +70,6 @@ struct Sweep {
   std::vector<SweepProbe> probes;
   std::vector<std::string> missing;  // "vnni8: this CPU lacks AVX-VNNI-INT8"; what else is not as the table's heads say
 };
-
-constexpr double kNoisySpread = 0.10;  // above it a row is called noisy
 
 // The table of a path; another for a test that wants a wrong kernel.
 using TableOf = std::function<const KernTable&(Path)>;

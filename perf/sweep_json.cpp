@@ -28,16 +28,21 @@ Json settings_json(const SweepRow& r) {
   return j;
 }
 
+void put_spread(Json& j, const std::vector<double>& samples) {
+  j["spread"] = spread_of(samples);
+  j["noisy"] = noisy(samples);
+}
+
 Json row_json(const SweepRow& r) {
   Json j = settings_json(r);
   j["tokens_per_second"] = r.speed();
-  j["spread"] = r.spread();
+  put_spread(j, r.samples);
   j["samples"] = r.samples;
   j["macs_per_token"] = r.macs_per_token;
+  j["macs_per_byte"] = r.macs_per_byte();
   j["gmac_per_second"] = r.gmacs();
   if (r.gen) {
     j["bytes_per_token"] = r.bytes_per_token;
-    j["macs_per_byte"] = r.macs_per_token / r.bytes_per_token;
     j["gb_per_second"] = r.gbs();
     j["read_gb_per_second"] = r.bandwidth;
     j["share"] = r.share();
@@ -47,14 +52,19 @@ Json row_json(const SweepRow& r) {
 }
 
 Json probe_json(const SweepProbe& p) {
-  return {{"threads", p.threads},
-          {"kind", p.kind},
-          {"weights", p.weights},
-          {"loop", p.loop},
-          {"gb_per_second", median(p.samples)},
-          {"best_gb_per_second", p.best()},
-          {"plain_gb_per_second", p.plain},
-          {"samples", p.samples}};
+  Json j = {{"threads", p.threads},
+            {"kind", p.kind},
+            {"weights", p.weights},
+            {"loop", p.loop},
+            {"bytes", p.bytes},
+            {"gb_per_second", median(p.samples)},
+            {"best_gb_per_second", p.best()}};
+  put_spread(j, p.samples);
+  j["plain_loop"] = p.plain.loop;
+  j["plain_gb_per_second"] = p.plain.median;
+  j["over_plain"] = p.plain.ratio;
+  j["samples"] = p.samples;
+  return j;
 }
 
 Json sweep_json(const Sweep& s, const Machine& m) {
@@ -63,6 +73,7 @@ Json sweep_json(const Sweep& s, const Machine& m) {
   all["read"] = Json::array();
   for (const SweepProbe& p : s.probes) all["read"].push_back(probe_json(p));
   all["missing"] = s.missing;
+  all["noisy_above"] = kNoisySpread;
   all["rows"] = Json::array();
   for (const SweepRow& r : s.rows) all["rows"].push_back(row_json(r));
   return all;

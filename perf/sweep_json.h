@@ -13,6 +13,7 @@ using Json = nlohmann::ordered_json;
 Json machine_json(const Machine& m);
 Json settings_json(const SweepRow& r);  // what a row is; without its figures
 Json row_json(const SweepRow& r);
+void put_spread(Json& j, const std::vector<double>& samples);  // spread, and whether that is noisy
 Json probe_json(const SweepProbe& p);
 Json sweep_json(const Sweep& s, const Machine& m);  // what -o json writes and sweep_read reads
 Json ratio_json(const RatioInterval& r);            // ratio, low, high, confidence, verdict

@@ -15,7 +15,6 @@
 namespace nyb {
 namespace {
 
-constexpr unsigned kProbeRounds = 7;   // to find the fastest loop
 constexpr uint32_t kMostChecked = 12;  // positions whose logits are compared between the paths
 constexpr double kMostHuge = 0.9;      // of memory in huge pages; less is said
 
@@ -53,7 +52,7 @@ std::vector<uint32_t> threads_of(const SweepOptions& o) {
   return usual == 1 ? std::vector<uint32_t>{1} : std::vector<uint32_t>{1, usual};
 }
 
-SweepRow row_of(const SweepModel& m, const SweepOptions& o, Path path, unsigned threads, uint32_t prompt, uint32_t gen,
+SweepRow row_of(const SweepModel& m, uint32_t chunk, KvType kv, Path path, unsigned threads, uint32_t prompt, uint32_t gen,
                 uint32_t depth) {
   const ModelCost cost = model_cost(m.model->tensors, m.model->head == m.model->embed);
   SweepRow r;
@@ -64,37 +63,37 @@ SweepRow row_of(const SweepModel& m, const SweepOptions& o, Path path, unsigned 
   r.weight_bytes = cost.weights;
   r.path = path;
   r.threads = threads;
-  r.kv = o.kv;
-  r.chunk = o.chunk;
+  r.kv = kv;
   r.prompt = prompt;
   r.gen = gen;
   r.depth = depth;
+  r.chunk = std::min(chunk, row_context(r));
   r.macs_per_token = static_cast<double>(cost.macs_per_token);
   if (prompt) {  // of all its tokens the last alone goes through the head
     r.macs_per_token -= static_cast<double>(m.model->head->rows * m.model->head->cols) * (1 - 1.0 / prompt);
     return r;
   }
-  uint64_t kv = 0;  // read by all of the tokens
-  for (uint32_t i = 0; i < gen; ++i) kv += kv_read_bytes(m.model->shape, r.kv, uint64_t{depth} + i);
-  r.bytes_per_token = static_cast<double>(cost.read_per_token) + static_cast<double>(kv) / gen;
+  uint64_t cache = 0;  // read by all of the tokens
+  for (uint32_t i = 0; i < gen; ++i) cache += kv_read_bytes(m.model->shape, kv, uint64_t{depth} + i);
+  r.bytes_per_token = static_cast<double>(cost.read_per_token) + static_cast<double>(cache) / gen;
   return r;
 }
 
 void add_cells(SweepPlan& plan, const SweepModel& m, const SweepOptions& o, const std::vector<Path>& paths, const TableOf& table) {
-  for (const uint32_t depth : o.depth)
-    for (const uint32_t threads : plan.threads)
-      for (const Path p : paths) {
-        const auto add = [&](uint32_t prompt, uint32_t gen) {
-          if (uint64_t{depth} + prompt + gen + kWarmUp > m.model->shape.ctx)
-            throw Error(fmt::format("{} has a context of {}, too short for {} tokens at depth {} ({} more warm it up)", m.label,
-                                    m.model->shape.ctx, prompt + gen, depth, kWarmUp));
-          plan.cells.push_back({m.model.get(), &table(p), row_of(m, o, p, threads, prompt, gen, depth)});
-        };
-        for (const uint32_t n : o.gen)
-          if (n) add(0, n);
-        for (const uint32_t n : o.prompt)
-          if (n) add(n, 0);
-      }
+  const auto add = [&](KvType kv, uint32_t depth, uint32_t threads, Path p, uint32_t prompt, uint32_t gen) {
+    if (prompt + gen == 0) return;
+    if (uint64_t{depth} + prompt + gen + kWarmUp > m.model->shape.ctx)
+      throw Error(fmt::format("{} has a context of {}, too short for {} tokens at depth {} ({} more warm it up)", m.label,
+                              m.model->shape.ctx, prompt + gen, depth, kWarmUp));
+    plan.cells.push_back({m.model.get(), &table(p), row_of(m, o.chunk, kv, p, threads, prompt, gen, depth)});
+  };
+  for (const KvType kv : o.kv)
+    for (const uint32_t depth : o.depth)
+      for (const uint32_t threads : plan.threads)
+        for (const Path p : paths) {
+          for (const uint32_t n : o.gen) add(kv, depth, threads, p, 0, n);
+          for (const uint32_t n : o.prompt) add(kv, depth, threads, p, n, 0);
+        }
 }
 
 // Says so where memory that should be in huge pages is not: the system gives them when it has them.
@@ -111,7 +110,13 @@ std::vector<int32_t> some_ids(size_t n, uint32_t vocab) {
   return ids;
 }
 
+uint32_t row_context(const SweepRow& r) { return r.depth + std::max(r.prompt, r.gen) + kWarmUp; }
+
 SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table) {
+  const auto none = [](const std::vector<uint32_t>& counts) {
+    return std::all_of(counts.begin(), counts.end(), [](uint32_t n) { return n == 0; });
+  };
+  if (none(o.gen) && none(o.prompt)) throw UsageError("there is nothing to measure: -n and -p are both 0");
   SweepPlan plan;
   const std::vector<Path> paths = measured_paths(cpu, o.paths, plan.missing);
   if (paths.empty())
@@ -135,7 +140,7 @@ double sweep_sample(const SweepCell& cell) {
   const SweepRow& row = cell.row;
   const uint32_t tokens = std::max(row.prompt, row.gen), vocab = cell.model->shape.vocab;
   EngOptions options;
-  options.ctx = row.depth + tokens + kWarmUp;
+  options.ctx = row_context(row);
   options.kv = row.kv;
   options.chunk = row.chunk;
   options.cancel = &interrupt_flag();
@@ -155,7 +160,11 @@ double sweep_sample(const SweepCell& cell) {
 }
 
 std::vector<std::unique_ptr<ProbeMemory>> probe_memories(size_t bytes, std::vector<std::string>& notes) {
-  if (bytes == 0) bytes = probe_bytes();
+  if (bytes == 0) {
+    const ProbeSize size = probe_size();
+    bytes = size.bytes;
+    if (const std::string note = size.note(); !note.empty()) notes.push_back(note);
+  }
   std::vector<std::unique_ptr<ProbeMemory>> all;
   all.push_back(std::make_unique<ProbeMemory>(bytes, ProbeMemory::Kind::file));
   if (const std::string off = huge_pages_off(); !off.empty()) {
@@ -174,8 +183,8 @@ SweepProbe sweep_probe(const ProbeMemory& memory, unsigned threads) {
   p.threads = threads;
   p.kind = probe_kind_name(memory.kind());
   p.loop = loops.front().loop;
-  for (const LoopSpeed& l : loops)
-    if (l.loop == kPlainLoop) p.plain = l.median;
+  p.bytes = memory.bytes().size();
+  p.plain = beside_plain(loops);
   return p;
 }
 

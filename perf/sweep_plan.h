@@ -30,16 +30,22 @@ SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableO
 
 inline constexpr uint32_t kWarmUp = 4;  // steps before a sample's clock starts; the context has room for them
 
+// Positions of the context that a sample of the row takes.
+uint32_t row_context(const SweepRow& r);
+
 // Ids that no tokenizer has to know: any of the vocabulary.
 std::vector<int32_t> some_ids(size_t n, uint32_t vocab);
 
 // One sample of the row in tokens a second, with an engine of its own, warmed up first.
 double sweep_sample(const SweepCell& cell);
 
-// One of each kind that weights can be in, of `bytes` (0: probe_bytes()). Adds to `notes` where there are no huge pages, or few.
+// One of each kind that weights can be in, of `bytes` (0: probe_size()). Adds to `notes` where there are no huge pages, or few, and
+// where memory is too scarce for so much.
 std::vector<std::unique_ptr<ProbeMemory>> probe_memories(size_t bytes, std::vector<std::string>& notes);
 
-// The fastest read loop on so many threads, found in a few rounds; no samples yet.
+inline constexpr unsigned kProbeRounds = 7;  // in which the fastest read loop is found
+
+// The fastest read loop on so many threads; no samples yet.
 SweepProbe sweep_probe(const ProbeMemory& memory, unsigned threads);
 
 // Gives each row the bandwidth of the probe with as many threads in its kind of memory, marks the kinds with weights in them, and

@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include "common/app.h"
-#include "common/input.h"
 #include "kern/error.h"
 #include "model/json.h"
+#include "model/mapped_file.h"
 
 namespace nyb {
 namespace {
 
 using nlohmann::json;
 constexpr int kMostDeep = 8;
+constexpr double kMost = 1e18;
+constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 constexpr size_t kMostRows = 100000, kMostSamples = 1000;
 
 // An object of the file, and where it stands.
@@ -34,7 +36,11 @@ struct Part {
   uint32_t small(const char* key) const { return static_cast<uint32_t>(whole(key, UINT32_MAX)); }
   double number(const char* key) const { return not_negative(need(json_f64(o, key, where), key), key); }
   double number_or_0(const char* key) const { return not_negative(json_f64(o, key, where).value_or(0), key); }
-  double not_negative(double v, const char* key) const { return v >= 0 ? v : (fail(key, "is negative"), 0); }
+  double not_negative(double v, const char* key) const {
+    if (v < 0) fail(key, "is negative");
+    if (v > kMost) fail(key, "is too large");
+    return v;
+  }
 
   const json& list(const char* key, size_t most) const {
     const auto it = o.find(key);
@@ -53,7 +59,7 @@ struct Part {
   std::vector<double> samples() const {
     std::vector<double> all;
     for (const json& j : list("samples", kMostSamples)) {
-      if (!j.is_number() || !(j.get<double>() > 0)) fail("samples", "holds what is no number above 0");
+      if (!j.is_number() || !is_speed(j.get<double>())) fail("samples", "holds what is no speed, a number above 0");
       all.push_back(j.get<double>());
     }
     if (all.empty()) fail("samples", "is empty");
@@ -103,7 +109,9 @@ SweepProbe probe_of(const Part& p) {
   s.kind = p.text("kind");
   s.loop = p.text("loop");
   s.samples = p.samples();
-  s.plain = p.number("plain_gb_per_second");
+  s.bytes = json_u64(p.o, "bytes", p.where).value_or(0);
+  s.plain = {json_str(p.o, "plain_loop", p.where).value_or("plain C++"), p.number("plain_gb_per_second"),
+             p.number_or_0("over_plain")};
   s.weights = json_bool(p.o, "weights", p.where).value_or(true);
   return s;
 }
@@ -124,6 +132,11 @@ SavedSweep sweep_parse(std::string_view text, const std::string& where) {
   return s;
 }
 
-SavedSweep sweep_read(const std::string& path) { return sweep_parse(read_whole(path), human_words(path)); }
+SavedSweep sweep_read(const std::string& path) {
+  const MappedFile file(path);
+  if (file.size() > kMostBytes)
+    throw Error(fmt::format("{}: {} are more than a saved sweep has", human_words(path), human_bytes(file.size())));
+  return sweep_parse({reinterpret_cast<const char*>(file.data()), file.size()}, human_words(path));
+}
 
 }  // namespace nyb

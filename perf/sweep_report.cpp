@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include "common/app.h"
 #include "md_table.h"
 #include "probe/probe.h"
 #include "sweep_json.h"
+#include "sweep_plan.h"
 
 namespace nyb {
 namespace {
@@ -15,6 +17,7 @@ struct Column {
   const char* name;
   bool right;
   std::string (*text)(const SweepRow&);
+  bool setting = false;  // said once above the table where it is the same in all rows
 };
 
 // What is of decode alone is left out of a prompt's row, whose weights serve many tokens.
@@ -22,10 +25,12 @@ const Column kColumns[] = {
     {"model", false, [](const SweepRow& r) { return human_words(r.model); }},
     {"type", false, [](const SweepRow& r) { return r.type; }},
     {"size", true, [](const SweepRow& r) { return human_bytes(r.weight_bytes); }},
-    {"memory", false, [](const SweepRow& r) { return r.load; }},
+    {"memory", false, [](const SweepRow& r) { return r.load; }, true},
     {"kernel", false, [](const SweepRow& r) { return std::string(path_name(r.path)); }},
     {"threads", true, [](const SweepRow& r) { return fmt::format("{}", r.threads); }},
-    {"kv", false, [](const SweepRow& r) { return std::string(kv_name(r.kv)); }},
+    {"kv", false, [](const SweepRow& r) { return std::string(kv_name(r.kv)); }, true},
+    {"chunk", true, [](const SweepRow& r) { return r.prompt ? fmt::format("{}", r.chunk) : std::string(); }, true},
+    {"samples", true, [](const SweepRow& r) { return fmt::format("{}", r.samples.size()); }, true},
     {"test", false, [](const SweepRow& r) { return r.test(); }},
     {"tok/s", true, [](const SweepRow& r) { return fmt::format("{:.2f}", r.speed()); }},
     {"spread", true, [](const SweepRow& r) { return fmt::format("{:.0f} %", 100 * r.spread()); }},
@@ -33,33 +38,51 @@ const Column kColumns[] = {
     {"GB/s", true, [](const SweepRow& r) { return r.gen ? fmt::format("{:.1f}", r.gbs()) : std::string(); }},
     {"share", true, [](const SweepRow& r) { return r.gen ? fmt::format("{:.0f} %", 100 * r.share()) : std::string(); }},
     {"ceiling", true, [](const SweepRow& r) { return r.gen ? fmt::format("{:.1f}", r.ceiling()) : std::string(); }},
+    {"MAC/byte", true, [](const SweepRow& r) { return fmt::format("{:.2f}", r.macs_per_byte()); }},
     {"GMAC/s", true, [](const SweepRow& r) { return fmt::format("{:.1f}", r.gmacs()); }},
 };
 
+// What all rows have in common that have any of it.
+std::optional<std::string> common(const std::vector<std::string>& cells) {
+  std::optional<std::string> one = "";
+  for (const std::string& c : cells) {
+    if (!one->empty() && !c.empty() && *one != c) return std::nullopt;
+    if (!c.empty()) one = c;
+  }
+  return one;
+}
+
 std::string table(const std::vector<SweepRow>& rows) {
   std::vector<MdColumn> columns;
+  std::string settings;
   for (const Column& c : kColumns) {
-    columns.push_back({c.name, c.right, {}});
-    for (const SweepRow& r : rows) columns.back().cells.push_back(c.text(r));
+    MdColumn column{c.name, c.right, {}};
+    for (const SweepRow& r : rows) column.cells.push_back(c.text(r));
+    if (const auto same = c.setting ? common(column.cells) : std::nullopt) {
+      if (!same->empty()) settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ", c.name, *same);
+    } else {
+      columns.push_back(std::move(column));
+    }
   }
-  return md_table(columns);
+  return (settings.empty() ? "" : fmt::format("all rows: {}\n", settings)) + "\n" + md_table(columns);
+}
+
+std::string probe_line(const SweepProbe& p) {
+  std::string plain;
+  if (!p.plain.loop.empty()) plain = fmt::format("; {} {:.1f}", p.plain.loop, p.plain.median);
+  if (p.plain.ratio > 0) plain += fmt::format(", ratio {:.3f}, the median of {} in turn", p.plain.ratio, kProbeRounds);
+  return fmt::format("read bandwidth, {} thread{}, {}{}: {:.1f} GB/s median, {:.1f} best, spread {:.0f} % (loop {}{}{})\n",
+                     p.threads, p.threads == 1 ? "" : "s", p.kind, p.weights ? ", as the weights" : "", median(p.samples), p.best(),
+                     100 * spread_of(p.samples), p.loop, p.bytes ? fmt::format(" over {} MiB", p.bytes >> 20) : "", plain);
 }
 
 std::string md(const Sweep& s, const Machine& m) {
-  std::string out = fmt::format("{}, {} CPU{}, last cache {} MiB; {}\n", human_words(m.cpu), m.cpus, m.cpus == 1 ? "" : "s",
-                                m.last_cache >> 20, made_by(m));
-  for (const SweepProbe& p : s.probes)
-    out += fmt::format("read bandwidth, {} thread{}, {}{}: {:.1f} GB/s median, {:.1f} best (loop {}; a loop in plain C++ {:.1f})\n",
-                       p.threads, p.threads == 1 ? "" : "s", p.kind, p.weights ? ", as the weights" : "", median(p.samples),
-                       p.best(), p.loop, p.plain);
+  std::string out = machine_words(m) + "\n";
+  for (const SweepProbe& p : s.probes) out += probe_line(p);
   for (const std::string& line : s.missing) out += line + "\n";
-  out += "\n" + table(s.rows);
-  const auto noisy = std::count_if(s.rows.begin(), s.rows.end(), [](const SweepRow& r) { return r.spread() > kNoisySpread; });
-  if (noisy)
-    out += fmt::format(
-        "\n{} of {} rows spread by more than {:.0f} %: the machine was busy, and only ratios within this run say anything\n", noisy,
-        s.rows.size(), 100 * kNoisySpread);
-  return out;
+  out += table(s.rows);
+  const std::string noise = noisy_words(s.rows, [](const SweepRow& r) { return r.samples; });
+  return out + (noise.empty() ? "" : "\n" + noise);
 }
 
 std::string csv_cell(const std::string& s) {

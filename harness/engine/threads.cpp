@@ -59,18 +59,6 @@ std::vector<unsigned> kernel_mask() {
   return {0};
 }
 
-std::vector<unsigned> allowed_cpus(const std::string& root) {
-  if (!root.empty()) {
-    constexpr std::string_view key = "Cpus_allowed_list:";
-    std::ifstream in(root + "/proc/self/status");
-    for (std::string line; std::getline(in, line);) {
-      if (line.compare(0, key.size(), key) != 0) continue;
-      if (auto cpus = parse_cpus(line.substr(std::min(line.find_first_not_of(" \t", key.size()), line.size())))) return *cpus;
-    }
-  }
-  return kernel_mask();
-}
-
 // Which core a CPU is part of, as the least CPU of that core. A CPU that the system says nothing about is a core of its own.
 unsigned core_of(const std::string& root, unsigned cpu) {
   const std::string folder = root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
@@ -90,7 +78,7 @@ struct Limits {
 
 Limits limits_of(const std::string& root) {
   Limits l;
-  const std::vector<unsigned> cpus = allowed_cpus(root);
+  const std::vector<unsigned> cpus = cpus_allowed(root);
   std::set<unsigned> cores;
   for (const unsigned c : cpus) cores.insert(core_of(root, c));
   l.allowed = cpus.size();
@@ -130,8 +118,20 @@ ThreadChoice threads_pick(long asked, const char* env, const std::string& root) 
   return asked_for(n, "NYBBLE_THREADS");
 }
 
+std::vector<unsigned> cpus_allowed(const std::string& root) {
+  if (!root.empty()) {
+    constexpr std::string_view key = "Cpus_allowed_list:";
+    std::ifstream in(root + "/proc/self/status");
+    for (std::string line; std::getline(in, line);) {
+      if (line.compare(0, key.size(), key) != 0) continue;
+      if (auto cpus = parse_cpus(line.substr(std::min(line.find_first_not_of(" \t", key.size()), line.size())))) return *cpus;
+    }
+  }
+  return kernel_mask();
+}
+
 unsigned cpus_usable(const std::string& root) {
-  const size_t allowed = std::min<size_t>(allowed_cpus(root).size(), kMostCpus);
+  const size_t allowed = std::min<size_t>(cpus_allowed(root).size(), kMostCpus);
   const auto quota = cgroup_quota(root);
   const double most = quota ? std::max(std::floor(*quota), 1.0) : static_cast<double>(kMostCpus);
   return static_cast<unsigned>(std::min(static_cast<double>(allowed), most));

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nyb {
 
@@ -17,6 +18,9 @@ ThreadChoice threads_default(const std::string& root = "");
 
 // `asked` (from --threads; 0: not given), else NYBBLE_THREADS, else the default. Throws Error for a value outside 1..1024.
 ThreadChoice threads_pick(long asked, const char* env, const std::string& root = "");
+
+// The CPUs of the affinity mask (root: as above), at least one.
+std::vector<unsigned> cpus_allowed(const std::string& root = "");
 
 // How many threads can run at once: the affinity mask and the cgroup's quota rounded down, at least 1. Not less than
 // threads_default, which leaves out the second thread of a core.

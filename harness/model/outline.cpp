@@ -39,16 +39,14 @@ ModelOutline of_source(const std::string& path, bool folder) {
   o.shape = src.shape;
   o.tied = src.tied;
   o.shape.params = 0;
-  std::vector<Tensor> kept;  // as quantize keeps a GGUF's types
+  std::vector<Tensor> kept;  // as quantize keeps a source's types
   for (const TensorSlot& t : model_slots(src.shape, src.tied)) {
     o.shape.params += t.rows * t.cols;
     const TType type = t.matrix ? type_kept(src.tensors[kept.size()]).type : TType::vec;
     kept.push_back({t.name, type, t.rows, t.cols, nullptr, tensor_bytes(type, t.rows, t.cols), 0, 0});
   }
-  if (gguf) {
-    o.cost = model_cost(kept, src.tied);
-    o.type_name = type_names(kept, src.tied);
-  }
+  o.cost = model_cost(kept, src.tied);
+  o.type_name = type_names(kept, src.tied);
   for (const MappedFile& f : src.files) o.files_bytes += f.size();
   return o;
 }

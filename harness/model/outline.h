@@ -13,7 +13,7 @@ struct ModelOutline {
   ModelShape shape;
   bool tied = false;
   uint64_t files_bytes = 0;  // of what was looked at; 0: nothing
-  // of a model file, and of a GGUF as quantize keeps its types: what its tensors are and take
+  // of a model file, and of a source as quantize keeps its types: what its tensors are and take
   std::string type_name;
   std::optional<ModelCost> cost;
   bool fixed = false;  // a model file: no other types are to be had

@@ -35,6 +35,7 @@ void add(ModelCost& c, TType type, uint64_t rows, uint64_t cols, bool read) {
   const uint64_t bytes = tensor_bytes(type, rows, cols);
   c.weights += bytes;
   c.read_per_token += read ? bytes : 0;
+  if (read) c.read_of[type] += bytes;
   c.macs_per_token += read && type != TType::vec ? rows * cols : 0;
 }
 

@@ -1,6 +1,7 @@
 // shapes.h - the shapes of known models by name, and how much each takes, with no file at hand.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,9 +27,10 @@ std::string shape_names();                            // "126m, qwen2.5-0.5b, ..
 
 // What a model weighs. Bytes are those of the tensors; a file has its header, table, metadata and tokenizer besides.
 struct ModelCost {
-  uint64_t weights = 0;         // of all tensors
-  uint64_t read_per_token = 0;  // of them: all but an input embedding of its own, of which a token reads one row
-  uint64_t macs_per_token = 0;  // multiply-adds of the matrices
+  uint64_t weights = 0;               // of all tensors
+  uint64_t read_per_token = 0;        // of them: all but an input embedding of its own, of which a token reads one row
+  uint64_t macs_per_token = 0;        // multiply-adds of the matrices
+  std::map<TType, uint64_t> read_of;  // read_per_token, by the types of the tensors
 };
 
 // The matrices in `type`, the output (and a tied embedding) in `head`, an embedding of its own in `type`; the norms in f32.

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <fstream>
 #include "common/app.h"
-#include "engine/cgroup.h"
 #include "kern/cpu.h"
 #include "kern/error.h"
 
@@ -54,29 +52,19 @@ Reading read_timed(const ReadLoop& loop, std::span<const std::byte> memory, Pool
   return {sum, gbs};
 }
 
-}  // namespace
-
-std::vector<ReadLoop> probe_loops() {
+// Those in plain C++ last.
+std::vector<ReadLoop> all_loops() {
   std::vector<ReadLoop> loops = read_loops(cpu_here());
-  loops.push_back({kPlainLoop.data(), read_plain});
+  for (const ReadLoop& plain : plain_loops(cpu_here())) loops.push_back(plain);
   return loops;
 }
+
+}  // namespace
 
 double median(std::vector<double> v) {
   if (v.empty()) return 0;
   std::sort(v.begin(), v.end());
   return v.size() % 2 ? v[v.size() / 2] : 0.5 * (v[v.size() / 2 - 1] + v[v.size() / 2]);
-}
-
-// The C library's sysconf multiplies by the number of threads on some CPUs, so the kernel's own list is read.
-size_t last_cache_bytes() {
-  size_t most = 0;
-  for (int index = 0; index < 8; ++index) {
-    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
-    size_t kib = 0;
-    if (file >> kib) most = std::max(most, kib << 10);  // "32768K"
-  }
-  return most;
 }
 
 double core_ghz() {
@@ -92,18 +80,19 @@ double core_ghz() {
 }
 
 double read_speed(std::string_view name, std::span<const std::byte> memory, Pool& pool) {
-  for (const ReadLoop& loop : probe_loops())
+  for (const ReadLoop& loop : all_loops())
     if (loop.name == name) return read_timed(loop, whole_pieces(memory), pool).gbs;
   throw Error(fmt::format("there is no read loop '{}' on this CPU", name));
 }
 
 std::vector<LoopSpeed> probe(std::span<const std::byte> memory, Pool& pool, unsigned rounds) {
   memory = whole_pieces(memory);
-  const std::vector<ReadLoop> loops = probe_loops();
+  const std::vector<ReadLoop> loops = all_loops();
+  const size_t ours = read_loops(cpu_here()).size();
   std::vector<LoopSpeed> all;
   const uint64_t expected = read_all(loops.back(), memory, pool);  // touches every page as well
   all.reserve(loops.size());
-  for (const ReadLoop& loop : loops) all.push_back({loop.name, {}, 0, 0});
+  for (const ReadLoop& loop : loops) all.push_back({loop.name, all.size() >= ours, {}, 0, 0});
   for (unsigned round = 0; round < rounds; ++round)
     for (size_t i = 0; i < loops.size(); ++i) {
       if (interrupted()) throw Interrupted{};
@@ -118,6 +107,20 @@ std::vector<LoopSpeed> probe(std::span<const std::byte> memory, Pool& pool, unsi
   }
   std::stable_sort(all.begin(), all.end(), [](const LoopSpeed& a, const LoopSpeed& b) { return a.median > b.median; });
   return all;
+}
+
+PlainSpeed beside_plain(const std::vector<LoopSpeed>& loops) {
+  const auto first = [&](bool plain) {
+    return std::find_if(loops.begin(), loops.end(), [=](const LoopSpeed& l) { return l.plain == plain; });
+  };
+  const auto plain = first(true), ours = first(false);
+  if (plain == loops.end()) return {};
+  PlainSpeed p{plain->loop, plain->median, 0};
+  if (ours == loops.end()) return p;
+  std::vector<double> ratios;
+  for (size_t i = 0; i < plain->samples.size(); ++i) ratios.push_back(ours->samples[i] / plain->samples[i]);
+  p.ratio = median(ratios);
+  return p;
 }
 
 }  // namespace nyb

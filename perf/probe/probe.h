@@ -32,33 +32,38 @@ class ProbeMemory {
 };
 std::string_view probe_kind_name(ProbeMemory::Kind k);  // "mapped file", "2 MiB pages"
 
-// Enough for the last cache to be of no use: four times it, and 256 MiB at least; less where free memory is scarce.
-size_t probe_bytes();
-
-// Every loop that this CPU has, the widest of them last but one, and last one in plain C++.
-std::vector<ReadLoop> probe_loops();
+// Enough for the last caches to be of no use: four times all of them, and 256 MiB at least; less where free memory is scarce.
+struct ProbeSize {
+  size_t bytes = 0, wanted = 0, free = 0;
+  std::string note() const;  // says so where it is less; else empty
+};
+ProbeSize probe_size(const std::string& root = "");  // root: as last_cache() has it
 
 struct LoopSpeed {
   std::string loop;
+  bool plain;                   // in C++
   std::vector<double> samples;  // GB/s, a round each
   double best = 0, median = 0;
 };
 
-// Reads all of the memory with every loop this CPU has, and with one in plain C++, in turn, `rounds` times; returns them, the
+// Reads all of the memory with every loop this CPU has, and with those in plain C++, in turn, `rounds` times; returns them, the
 // fastest (by its median) first. Throws Error where a loop did not read all of it, or claims more than the load ports of so many
 // cores can move; Interrupted.
 std::vector<LoopSpeed> probe(std::span<const std::byte> memory, Pool& pool, unsigned rounds);
 
-inline constexpr std::string_view kPlainLoop = "plain C++";
+// The loops of our own beside those in plain C++: the fastest of each, and the median of the rounds' ratios.
+struct PlainSpeed {
+  std::string loop;
+  double median = 0;  // GB/s
+  double ratio = 0;   // ours / plain; 0: there is none of our own
+};
+PlainSpeed beside_plain(const std::vector<LoopSpeed>& loops);
 
 // One reading of all of the memory by the loop of that name, in GB/s. Throws as probe() does.
 double read_speed(std::string_view loop, std::span<const std::byte> memory, Pool& pool);
 
 // The clock of this thread's core right now in GHz, by a chain of dependent additions; a bound on what it can do, not a promise.
 double core_ghz();
-
-// What of the last cache the system tells; 0: nothing.
-size_t last_cache_bytes();
 
 double median(std::vector<double> v);  // of an empty one: 0
 

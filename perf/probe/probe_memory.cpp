@@ -10,12 +10,14 @@
 #include "common/app.h"
 #include "engine/memory.h"
 #include "kern/error.h"
+#include "probe/last_cache.h"
 #include "probe/probe.h"
 
 namespace nyb {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kShareOfFree = 4;  // both kinds at once are then half of it
 
 // No name of it is left: it goes with the process.
 int temporary_file(size_t bytes) {
@@ -43,9 +45,19 @@ std::string_view probe_kind_name(ProbeMemory::Kind k) {
   return "";
 }
 
-size_t probe_bytes() {
-  const size_t wanted = std::max(4 * last_cache_bytes(), size_t{256} << 20);
-  return std::max(std::min<size_t>(wanted, memory_left().bytes / 2), size_t{16} << 20);
+ProbeSize probe_size(const std::string& root) {
+  ProbeSize s;
+  s.wanted = std::max(4 * last_cache(root).all, size_t{256} << 20);
+  s.free = memory_left(root).bytes;
+  s.bytes = std::max(std::min(s.wanted, s.free / kShareOfFree), size_t{16} << 20);
+  return s;
+}
+
+std::string ProbeSize::note() const {
+  if (bytes >= wanted) return {};
+  return fmt::format(
+      "reading goes over {} MiB and not over {}, since only {} of memory are free: what the caches hold may make it too fast",
+      bytes >> 20, wanted >> 20, human_bytes(free));
 }
 
 ProbeMemory::ProbeMemory(size_t bytes, Kind kind) : size_((bytes + kHugePage - 1) / kHugePage * kHugePage), kind_(kind) {

@@ -2,6 +2,8 @@
 ;   read_N: returns the exclusive or of all 64-bit words of p[bytes], so that no load can be left out; bytes is a
 ;   multiple of 512 (what is beyond the last whole 512 is not read); any alignment. N results are in flight.
 ;   read_N_ahead: the same with the prefetches of the products (stream.inc), so that nothing they gain is theirs alone.
+;   read_streams: the same in six places at once, each a sixth of all: a core follows several streams, and where one of them is
+;   held up (a page's end, a line that is late) the others go on.
 ;
 ;   loads_N: the loads of a product in panels that are one stream (int8, int4 ...), N bytes of it at a time, and of
 ;   nothing else: w[bytes] with the products' prefetches, and for each N bytes ten or twenty broadcasts of x (32 bytes of it, again and
@@ -80,11 +82,57 @@ kern read_%2%3, 2, 0, %2, p, bytes
 kern_end
 %endmacro
 
+%macro READ_STREAMS 1
+path_begin %1
+kern read_streams, 2, 0, 6, p, bytes, stop  ; stop is no argument: its register is free
+  CLEAR 6
+  and bytes, -512
+  imul t0, bytes, 21845                     ; 21845 / 2^17 is just under a sixth
+  shr t0, 17
+  and t0, -64                               ; a stream, in bytes
+  lea t1, [3 * t0]
+  lea t2, [5 * t0]
+  lea stop, [p + t0]                        ; of the first
+  add bytes, p
+  cmp p, stop
+  je .rest
+.turn:
+  %assign i 0
+  %rep 64 / VBYTES
+    LOAD m0, [p + VBYTES * i]
+    LOAD m1, [p + t0 + VBYTES * i]
+    LOAD m2, [p + 2 * t0 + VBYTES * i]
+    LOAD m3, [p + t1 + VBYTES * i]
+    LOAD m4, [p + 4 * t0 + VBYTES * i]
+    LOAD m5, [p + t2 + VBYTES * i]
+    %assign i i + 1
+  %endrep
+  add p, 64
+  cmp p, stop
+  jne .turn
+  add p, t2                                 ; the end of the sixth
+.rest:
+  cmp p, bytes
+  je .fold
+  %assign i 0
+  %rep 64 / VBYTES
+    LOAD m%[i], [p + VBYTES * i]
+    %assign i i + 1
+  %endrep
+  add p, 64
+  jmp .rest
+.fold:
+  FOLD 6
+  kern_ret
+kern_end
+%endmacro
+
 %macro READ_LOOPS 1
 READ_LOOP %1, 1
 READ_LOOP %1, 4
 READ_LOOP %1, 8
 READ_LOOP %1, 8, _ahead
+READ_STREAMS %1
 %endmacro
 
 READ_LOOPS avx2

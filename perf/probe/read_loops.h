@@ -13,9 +13,11 @@ struct ReadLoop {
   uint64_t (*run)(const void* p, size_t bytes);
 };
 
-uint64_t read_plain(const void* p, size_t bytes);  // the same in C++
-
-// Those that this CPU can run. Empty: none.
+// Those that this CPU can run. Empty: none. The last two are the widest with prefetches, and the widest of several streams.
 std::vector<ReadLoop> read_loops(const CpuFeatures& cpu);
+
+// The same in plain C++: one stream, compiled for the widest vectors that the CPU has; six, for SSE2 and for AVX2 where it is there
+// (in six streams width is no gain).
+std::vector<ReadLoop> plain_loops(const CpuFeatures& cpu);
 
 }  // namespace nyb

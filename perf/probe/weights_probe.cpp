@@ -32,8 +32,9 @@ double weights_read_speed(const Model& model, Pool& pool) {
   uint64_t bytes = 0;
   for (const auto& p : pieces) bytes += p.size();
   double best = 0;
-  const std::vector<ReadLoop> all = probe_loops();
-  const std::span<const ReadLoop> loops = std::span(all).last(std::min<size_t>(all.size(), 2));
+  std::vector<ReadLoop> all = read_loops(cpu_here());
+  if (all.empty()) all = plain_loops(cpu_here());
+  const std::span<const ReadLoop> loops = std::span(all).last(2);
   std::vector<uint64_t> sums(size_t{pool.threads()} * 8);  // a line each; kept, so that no load can be left out
   for (int pass = 0; pass < kPasses; ++pass)
     for (const ReadLoop& loop : loops) {

@@ -40,6 +40,10 @@ void expect_cost(const NamedShape& s, TType type, TType head) {
   EXPECT_EQ(is.weights, told.weights);
   EXPECT_EQ(is.read_per_token, told.read_per_token);
   EXPECT_EQ(is.macs_per_token, told.macs_per_token);
+  EXPECT_EQ(is.read_of, told.read_of);
+  uint64_t of_all = 0;
+  for (const auto& [t, bytes] : told.read_of) of_all += bytes;
+  EXPECT_EQ(of_all, told.read_per_token);
   EXPECT_EQ(s.shape().params, m->shape.params);
 }
 

@@ -122,11 +122,13 @@ TEST(Breakdown, WordsAndJson) {
   for (const char* text :
        {"126m q8, mapped file, avx2, 1 thread, kv f32, tg64: 1000.0 tok/s", "vnni8: not on this CPU",
         "| o                   |   600.00 |  60.0 % |  100.00 | 7.00 | 10.0 |       20.0 |       50 % |   10.0 |",
-        "| whole               |  1000.00 | 100.0 % |", "30 % of the time is in none of the parts"})
+        "| whole               |  1000.00 | 100.0 % |", "30 % of the time is in none of the parts",
+        "\n1 of 1 rows spread by more than 10 %"})
     EXPECT_NE(md.find(text), std::string::npos) << text << " in\n" << md;
   const json j = json::parse(breakdown_text(b, m, ReportFormat::json));
   EXPECT_EQ(j["machine"]["commit"], "abc123");
   EXPECT_EQ(j["rows"][0]["n_gen"], 64);
+  EXPECT_EQ(j["rows"][0]["noisy"], true);
   EXPECT_EQ(j["rows"][0]["microseconds"], 1000);
   const json& part = j["rows"][0]["parts"][0];
   EXPECT_EQ(part["part"], "o");

@@ -129,7 +129,7 @@ SavedSweep saved() {
   SavedSweep s;
   s.machine = {"a CPU", "2026-01-01T00:00:00Z", "0.1.0", "perf", 4, 32 << 20, "abc"};
   s.sweep.rows = {row(Path::avx2, {97, 99, 100, 101, 103}), row(Path::avx512, {110, 111, 112, 113, 114})};
-  s.sweep.probes = {{1, "mapped file", "ymm x8", {19, 20, 21}, 18, true}};
+  s.sweep.probes = {{1, "mapped file", "ymm x8", 256 << 20, {19, 20, 21}, {"plain C++, 6 streams", 18, 1.1}, true}};
   s.sweep.missing = {"vnni: not on this CPU"};
   return s;
 }
@@ -159,8 +159,11 @@ TEST(SweepRead, NamesWhatIsWrong) {
     const char* says;
   };
   for (const Case& c : std::vector<Case>{{"/rows/1/samples", json::array(), "f: rows 2: samples is empty"},
-                                         {"/rows/0/samples", {1, -2}, "no number above 0"},
-                                         {"/rows/0/samples/1", "x", "no number above 0"},
+                                         {"/rows/0/samples", {1, -2}, "no speed, a number above 0"},
+                                         {"/rows/0/samples/1", "x", "no speed, a number above 0"},
+                                         {"/rows/0/samples/1", 1e308, "no speed"},
+                                         {"/rows/0/samples/1", 1e-300, "no speed"},
+                                         {"/rows/0/macs_per_token", 1e308, "macs_per_token is too large"},
                                          {"/rows/0/samples", std::vector<int>(1001, 1), "too many"},
                                          {"/rows/1/kernel", "neon", "f: rows 2: kernel is no kernel path known here"},
                                          {"/rows/0/threads", -1, "threads is \"-1\" where"},
@@ -220,6 +223,7 @@ TEST(Compare, MatchesBySettingsAndSaysWhatDiffers) {
   const json j = json::parse(compare_text(c, ReportFormat::json));
   EXPECT_EQ(j["rows"][0]["verdict"], "faster");
   EXPECT_EQ(j["rows"][0]["old"]["samples"].size(), 5u);
+  EXPECT_EQ(j["rows"][0]["old"]["noisy"], false);
   EXPECT_EQ(j["only_old"].size(), 1u);
   EXPECT_EQ(j["only_new"][0]["n_depth"], 4096);
   EXPECT_THROW(compare_text(c, ReportFormat::csv), Error);
@@ -264,6 +268,7 @@ TEST(Compare, WarnsOfOtherMachines) {
         s.sweep.probes[0].samples = {15, 18.9, 30};
       },
       "reading with 1 thread (mapped file) gave 20.0 GB/s and gives 18.9");
+  warns([](SavedSweep& s) { s.sweep.rows[0].samples.push_back(130); }, "of the new, 1 of 2 rows spread by more than 10 %");
   SavedSweep near = saved();
   near.sweep.probes[0].samples = {19.2};
   EXPECT_TRUE(compare(saved(), near).warnings.empty());

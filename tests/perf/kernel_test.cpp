@@ -68,6 +68,21 @@ TEST(KernelCalls, EveryPathWritesTheSame) {
   }
 }
 
+// A shape's own matrices, vectors and heads, each once; a type of blocks has none that it cannot have.
+TEST(KernelCalls, AtAShapesSizes) {
+  const KernelSizes s = shape_sizes({shape_find("126m"), shape_find("smollm2-135m")});
+  const std::vector<KernelSize> matrices = {{32768, 768}, {768, 768}, {256, 768}, {2048, 768}, {768, 2048},
+                                            {49152, 576}, {576, 576}, {192, 576}, {1536, 576}, {576, 1536}};
+  EXPECT_TRUE(std::is_permutation(s.matrices.begin(), s.matrices.end(), matrices.begin(), matrices.end())) << s.matrices.size();
+  EXPECT_EQ(kernel_calls("gemv_q8", s).size(), 10u);
+  std::set<std::string> blocks;
+  for (const KernelCall& c : kernel_calls("gemv_q4k", s)) blocks.insert(c.shape);
+  EXPECT_EQ(blocks, (std::set<std::string>{"32768x768", "768x768", "256x768", "2048x768", "768x2048", "576x1536"}));
+  EXPECT_EQ(kernel_calls("gemm_q8", s).size(), 8u) << "no head";
+  EXPECT_EQ(kernel_calls("rope", s).size(), 2u);
+  EXPECT_NO_THROW(check_kernels({Path::ref}, s));
+}
+
 TEST(Kernels, AWrongOneIsRefused) {
   KernTable wrong = kern_table(Path::ref);
   wrong.rmsnorm = [](const float* x, const float* w, float* y, size_t n, float eps) {
@@ -76,7 +91,8 @@ TEST(Kernels, AWrongOneIsRefused) {
     return flag;
   };
   EXPECT_NO_THROW(check_kernels({Path::ref}));
-  expect_refused([&] { check_kernels({Path::ref}, [&](Path) -> const KernTable& { return wrong; }); }, "ref", "rmsnorm");
+  expect_refused([&] { check_kernels({Path::ref}, usual_sizes(), [&](Path) -> const KernTable& { return wrong; }); }, "ref",
+                 "rmsnorm");
 }
 
 TEST(Paths, RefOnlyWhereItIsAskedFor) {
@@ -180,10 +196,11 @@ TEST(KernelReport, WordsAndJson) {
   const KernelRow failed{"fork_join_all/threads:8", "too many threads", {}, {}};
   const Machine m{"a CPU", "2026-01-01T00:00:00Z", "0", "perf --kernels", 4, 32 << 20, "abc123"};
   EXPECT_NE(kernel_head({"llvm-mca: not installed"}, m).find("\nllvm-mca: not installed\n"), std::string::npos);
-  EXPECT_EQ(kernel_line(r),
-            "| gemv_q8         | avx2   | 768x768   | warm   |      200.0 |    2.00 |    4.00 |      0.5000 |         0.2500 | "
-            "0.1250 (70 %) "
-            "|\n");
+  EXPECT_EQ(
+      kernel_line(r),
+      "| gemv_q8         | avx2   | 768x768   | warm   |      200.0 |  100 % |    2.00 |    4.00 |      0.5000 |         0.2500 | "
+      "0.1250 (70 %) "
+      "|\n");
   EXPECT_TRUE(kernel_line(failed).starts_with("| fork_join_all   |        | threads:8 |        | too many threads |"));
   const json j = json::parse(kernel_json({r, failed}, {"a note"}, m));
   EXPECT_EQ(j["machine"]["cpu"], "a CPU");
@@ -192,6 +209,9 @@ TEST(KernelReport, WordsAndJson) {
   EXPECT_EQ(j["rows"][0]["memory"], "warm");
   EXPECT_EQ(j["rows"][0]["gb_per_second"], 2);
   EXPECT_EQ(j["rows"][0]["samples_nanoseconds"], json({100.0, 300.0, 200.0}));
+  EXPECT_EQ(j["rows"][0]["spread"], 1.0);
+  EXPECT_EQ(j["rows"][0]["noisy"], true);
+  EXPECT_EQ(j["rows"][0]["samples_gb_per_second"], json({1.0, 3.0, 2.0}));
   EXPECT_EQ(j["rows"][1]["problem"], "too many threads");
   EXPECT_EQ(j["rows"][1].count("nanoseconds"), 0u);
 }

@@ -76,7 +76,7 @@ TEST(FigurePattern, FindsOneNumber) {
   EXPECT_EQ(FigurePattern("z([0-9])").find("a"), std::nullopt);
   EXPECT_EQ(FigurePattern("z([0-9])").find(""), std::nullopt);
   EXPECT_THROW(FigurePattern("([0-9]+)").find("1 2"), Error) << "two places";
-  for (const char* text : {"v=x", "v=", "v=0", "v=-1", "v=nan", "v=inf", "v=1,5"})
+  for (const char* text : {"v=x", "v=", "v=0", "v=-1", "v=nan", "v=inf", "v=1,5", "v=1e308", "v=1e-300"})
     EXPECT_THROW(FigurePattern("v=(.*)").find(text), Error) << text;
   EXPECT_THROW(FigurePattern("v(1)?").find("v"), Error) << "a group that took no part";
   for (const char* bad : {"(", "no group", "(a)(b)"}) EXPECT_THROW(FigurePattern{bad}, Error) << bad;
@@ -112,7 +112,7 @@ TEST(JsonFigures, WhatIsWrong) {
   for (const char* bad :
        {"[", "[1]", R"([{"n_gen":1,"avg_ts":1}])", R"([{"n_gen":1,"n_prompt":0}])", R"([{"n_gen":-1,"n_prompt":0,"avg_ts":1}])",
         R"([{"n_gen":1,"n_prompt":0,"avg_ts":0}])", R"([{"n_gen":1,"n_prompt":0,"samples_ts":[0]}])",
-        R"([{"n_gen":4294967296,"n_prompt":0,"avg_ts":1}])", "{}"})
+        R"([{"n_gen":1,"n_prompt":0,"samples_ts":[1e308]}])", R"([{"n_gen":4294967296,"n_prompt":0,"avg_ts":1}])", "{}"})
     EXPECT_THROW(json_figures(bad, "p"), Error) << bad;
 }
 

@@ -4,10 +4,12 @@
 #include <nlohmann/json.hpp>
 #include "engine/memory.h"
 #include "kern/error.h"
+#include "kern/splitmix.h"
 #include "model/model.h"
 #include "probe/probe.h"
 #include "refused.h"
 #include "support/data.h"
+#include "sweep_plan.h"
 #include "sweep_report.h"
 
 namespace nyb::test {
@@ -40,6 +42,12 @@ TEST(SweepRow, Arithmetic) {
   EXPECT_DOUBLE_EQ(r.share(), 0.5);
   EXPECT_DOUBLE_EQ(r.ceiling(), 200);
   EXPECT_DOUBLE_EQ(r.gmacs(), 20);
+  EXPECT_DOUBLE_EQ(r.macs_per_byte(), 2);
+  SweepRow prompt = r;
+  prompt.gen = 0;
+  prompt.prompt = 100;
+  prompt.chunk = 32;
+  EXPECT_DOUBLE_EQ(prompt.macs_per_byte(), 2e8 * 100 / (4 * 1e8)) << "four chunks";
 }
 
 TEST(SweepReport, EachFormatHasEachRow) {
@@ -48,16 +56,20 @@ TEST(SweepReport, EachFormatHasEachRow) {
   s.rows[1].gen = 0;
   s.rows[1].prompt = 128;
   s.rows[1].model = "a,\"b\"";
-  s.rows[1].samples = {100};
-  s.probes = {{2, "mapped file", "ymm x8", {19, 20, 21}, 18, true}, {2, "2 MiB pages", "zmm x4", {22}, 17, false}};
+  s.rows[1].samples = {100, 100, 100};
+  s.rows[1].chunk = 32;
+  s.probes = {{2, "mapped file", "ymm x8", 256 << 20, {19, 20, 21}, {"plain C++", 18, 1.125}, true},
+              {2, "2 MiB pages", "zmm x4", 0, {22}, {}, false}};
   s.missing = {"vnni: not on this CPU"};
   const Machine m{"a CPU", "2026-01-01T00:00:00Z", "0", "perf", 4, 32 << 20, "abc123"};
   const std::string md = sweep_text(s, m, ReportFormat::md);
   for (const char* text :
        {"nybble 0 at abc123, 2026-01-01T00:00:00Z",
-        "2 threads, mapped file, as the weights: 20.0 GB/s median, 21.0 best (loop ymm x8; a loop in plain C++ 18.0)",
-        "2 threads, 2 MiB pages: 22.0 GB/s median", "vnni: not on this CPU", "| tg64 @ d512 ", "| pp128 @ d512 ",
-        "1 of 2 rows spread by more than 10 %", "50 %"})
+        "2 threads, mapped file, as the weights: 20.0 GB/s median, 21.0 best, spread 10 % (loop ymm x8 over 256 MiB; plain C++ "
+        "18.0, "
+        "ratio 1.125, the median of 7 in turn)",
+        "2 threads, 2 MiB pages: 22.0 GB/s median, 22.0 best, spread 0 % (loop zmm x4)", "vnni: not on this CPU", "| tg64 @ d512 ",
+        "| pp128 @ d512 ", "1 of 2 rows spread by more than 10 %", "50 %", "\nall rows: kv f32, chunk 32, samples 3\n", "MAC/byte"})
     EXPECT_NE(md.find(text), std::string::npos) << text << " in\n" << md;
   const json j = json::parse(sweep_text(s, m, ReportFormat::json));
   EXPECT_EQ(j["machine"]["cpus"], 4);
@@ -69,7 +81,13 @@ TEST(SweepReport, EachFormatHasEachRow) {
   ASSERT_EQ(j["rows"].size(), 2u);
   EXPECT_EQ(j["rows"][0]["samples"], json({90.0, 110.0, 100.0}));
   EXPECT_EQ(j["rows"][0]["share"], 0.5);
+  EXPECT_EQ(j["noisy_above"], 0.1);
+  EXPECT_EQ(j["rows"][0]["noisy"], true);
+  EXPECT_EQ(j["rows"][1]["noisy"], false);
+  EXPECT_EQ(j["read"][0]["over_plain"], 1.125);
   EXPECT_EQ(j["rows"][1].count("share"), 0u) << "a prompt's weights serve many tokens";
+  s.rows[1].kv = KvType::f16;
+  EXPECT_NE(sweep_text(s, m, ReportFormat::md).find("| kv "), std::string::npos) << "where rows differ, a column";
   const std::string lines = sweep_text(s, m, ReportFormat::jsonl);
   EXPECT_EQ(json::parse(lines.substr(0, lines.find('\n')))["test"], "tg64 @ d512");
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2);
@@ -84,16 +102,45 @@ TEST(Probe, ReadsAllOfIt) {
   Pool pool(2);
   const std::vector<LoopSpeed> loops = probe(memory.bytes(), pool, 2);
   ASSERT_FALSE(loops.empty());
-  bool plain = false;
+  size_t plain = 0;
   for (const LoopSpeed& l : loops) {
     EXPECT_EQ(l.samples.size(), 2u);
     EXPECT_GE(l.best, l.median);
     EXPECT_LE(l.median, loops.front().median);
-    plain = plain || l.loop == kPlainLoop;
+    plain += l.plain;
   }
-  EXPECT_TRUE(plain);
-  EXPECT_GT(read_speed(kPlainLoop, memory.bytes(), pool), 0);
+  EXPECT_EQ(plain, plain_loops(cpu_here()).size());
+  EXPECT_GT(read_speed(plain_loops(cpu_here())[0].name, memory.bytes(), pool), 0);
   EXPECT_THROW(read_speed("no such loop", memory.bytes(), pool), Error);
+}
+
+// Any length, from any place, by every loop: all words, each once.
+TEST(Probe, EveryLoopReadsEveryLength) {
+  std::vector<uint64_t> words((64 << 10) / 8 + 1);
+  uint64_t state = 1;
+  for (uint64_t& w : words) w = splitmix64(state);
+  std::vector<ReadLoop> loops = read_loops(cpu_here());
+  for (const CpuFeatures& cpu : {cpu_here(), CpuFeatures{}})
+    for (const ReadLoop& l : plain_loops(cpu)) loops.push_back(l);
+  for (const size_t from : {size_t{0}, size_t{1}})
+    for (size_t bytes = 0; bytes <= 64 << 10; bytes += bytes < 8192 ? 512 : 7 * 512) {
+      uint64_t expected = 0;
+      for (size_t i = 0; i < bytes / 8; ++i) expected ^= words[from + i];
+      for (const ReadLoop& l : loops)
+        EXPECT_EQ(l.run(words.data() + from, bytes), expected) << l.name << ' ' << bytes << ' ' << from;
+    }
+}
+
+TEST(Probe, BesidePlainLoops) {
+  const std::vector<LoopSpeed> loops = {{"a", false, {10, 12, 11}, 12, 11},
+                                        {"p", true, {10, 10, 10}, 10, 10},
+                                        {"b", false, {1, 1, 1}, 1, 1},
+                                        {"q", true, {1, 1, 1}, 1, 1}};
+  const PlainSpeed p = beside_plain(loops);
+  EXPECT_EQ(p.loop, "p");
+  EXPECT_EQ(p.median, 10);
+  EXPECT_DOUBLE_EQ(p.ratio, 1.1);
+  EXPECT_EQ(beside_plain({loops[1]}).ratio, 0);
 }
 
 SweepOptions small(const std::string& model) {
@@ -163,6 +210,24 @@ TEST(Sweep, RefusesAPathThatIsWrong) {
   SweepOptions o = small(pocket());
   o.paths = {Path::avx2};
   expect_refused([&] { run_sweep(cpu_here(), o, [&](Path) -> const KernTable& { return wrong; }); }, "avx2", "vec_add");
+}
+
+TEST(Sweep, CachesOfEachType) {
+  SweepOptions o = small(pocket());
+  o.paths = {Path::ref};
+  o.prompt = {0};
+  o.depth = {40};
+  o.repetitions = 1;
+  o.kv = {KvType::f32, KvType::f16};
+  const Sweep s = run_sweep(cpu_here(), o);
+  ASSERT_EQ(s.rows.size(), 2u);
+  EXPECT_EQ(s.rows[1].kv, KvType::f16);
+  const ModelShape shape = eng_load(pocket())->shape;  // two tokens see 41 and 42 positions
+  EXPECT_DOUBLE_EQ(s.rows[0].bytes_per_token - s.rows[1].bytes_per_token,
+                   41.5 * static_cast<double>(kv_bytes_per_position(shape, KvType::f16)));
+  EXPECT_EQ(s.rows[0].chunk, 40u + 2 + kWarmUp) << "no more than the context";
+  o.gen = {0, 0};
+  EXPECT_THROW(run_sweep(cpu_here(), o), Error) << "nothing to measure";
 }
 
 TEST(Sweep, SaysWhatCannotBeRun) {

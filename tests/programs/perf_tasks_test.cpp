@@ -1,5 +1,6 @@
 // perf_tasks_test.cpp - perf's pictures, comparisons and peers. What is measured is no matter for a test.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <csignal>
 #include <filesystem>
@@ -87,6 +88,11 @@ TEST(PerfFrom, WritesTheSameAgain) {
   EXPECT_NE(perf({"--from", saved}).out.find("| 126m  | q8 "), std::string::npos);
   expect_sentence(perf({"--from", "/no/such.json"}), 1, "/no/such.json");
   expect_sentence(perf({"--from", written("junk", "junk")}), 1, "not valid JSON");
+  const std::string fifo = (tmp_dir() / "sweep.fifo").string();
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);  // nobody writes to it
+  expect_sentence(perf({"--from", fifo}), 1, "sweep.fifo: this is a FIFO, not a file");
+  expect_sentence(perf({"--compare", saved, fifo}), 1, "this is a FIFO");
+  expect_sentence(perf({"--from", "/dev/zero"}), 1, "this is a device");
   expect_sentence(perf({"--from", saved, "-t", "2"}), 2, "--from measures nothing; leave --threads out");
   expect_sentence(perf({"--from", saved, "--kernels"}), 2, "--from is for whole models");
 }
@@ -95,7 +101,7 @@ TEST(PerfPlot, WithoutGnuplot) {
   const std::string saved = written("saved.json", two_rows().dump()), out = (tmp_dir() / "none.svg").string();
   expect_sentence(perf({"--from", saved, "--plot", out}, {.env = {"PATH="}}), 1, "apt-get install gnuplot-nox");
   EXPECT_FALSE(fs::exists(out));
-  expect_sentence(perf({"--from", saved, "--plot", "x.png"}), 1, "its name ends in .svg, not as 'x.png' does");
+  expect_sentence(perf({"--from", saved, "--plot", "x.png"}), 2, "its name ends in .svg, not as 'x.png' does");
 }
 
 // Everything of the rows is in the picture, whatever the names hold, and nothing else is left behind.
@@ -211,6 +217,8 @@ TEST(PerfPeer, IsMeasuredInTurn) {
   EXPECT_EQ(peer["ours"], j["rows"][0]["samples"]);
   EXPECT_EQ(peer["peer"], json(std::vector<std::vector<double>>(6, {10, 12})));
   EXPECT_EQ(peer["confidence"], 1 - 2.0 / 64);
+  EXPECT_EQ(peer["peer_spread"], 0.0) << "each round's median is 11";
+  EXPECT_EQ(peer["noisy"], peer["ours_spread"] > j["peer"]["noisy_above"]);
   EXPECT_GT(peer["low"], 0);
   EXPECT_LE(peer["low"], peer["ratio"]);
   EXPECT_LE(peer["ratio"], peer["high"]);

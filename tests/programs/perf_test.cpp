@@ -32,7 +32,7 @@ TEST(Perf, WhatIsWrongIsOneSentence) {
     int code;
     const char* says;
   };
-  for (const Case& c : std::vector<Case>{{{"--benchmark_filter=("}, 1, "'(' is no regular expression"},
+  for (const Case& c : std::vector<Case>{{{"--benchmark_filter=("}, 2, "'(' is no regular expression"},
                                          {{"--benchmark_filter=none such"}, 1, "no benchmark has 'none such' in its name"},
                                          {{"--benchmark_list_tests", "--benchmark_filter=none"}, 1, "no benchmark has 'none'"},
                                          {{"--benchmark_list_tests", "--benchmark_out=/no/x"}, 1, "cannot write '/no/x'"},
@@ -44,7 +44,14 @@ TEST(Perf, WhatIsWrongIsOneSentence) {
                                          {{"--kernels", "-o", "jsonl"}, 2, "--kernels writes md or json"},
                                          {{"--kernels", "--load", "huge"}, 2, "--load is for whole models"},
                                          {{"--load", "disk"}, 2, "--load takes map and huge, not 'disk'"},
-                                         {{"--ratio", "-o", "json"}, 2, "--ratio has no --output"},
+                                         {{"--ratio", "-o", "csv"}, 2, "--ratio writes md or json"},
+                                         {{"--ratio", "--shape", "126m"}, 2, "--shape is for whole models"},
+                                         {{"--kernels", "-n", "1"}, 2, "--gen is for whole models"},
+                                         {{"--shape", "126m,foo"}, 2, "there is no shape 'foo'; there are 126m, "},
+                                         {{"--kv", "f32,q2"}, 2, "f32, f16"},
+                                         {{"-n", "0", "-p", "0"}, 2, "nothing to measure: -n and -p are both 0"},
+                                         {{"--breakdown", "-n", "0"}, 2, "nothing to measure"},
+                                         {{"--peer", "echo", "--peer-pattern", "(1)", "-n", "0", "-p", "0"}, 2, "nothing to"},
                                          {{"--bogus"}, 2, "--bogus"}}) {
     expect_sentence(perf(c.args), c.code, c.says);
   }
@@ -89,6 +96,7 @@ TEST(Perf, TheRatioIsMeasured) {
   if (!kernels_run()) GTEST_SKIP() << "this CPU lacks " << cpu_missing(cpu_here(), Path::avx2);
   const Ran r = perf({"--ratio", "--mib", "64", "--rounds", "1", "--kernel", "avx2", "--threads", "2"});
   EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("  ratio  spread\n"), std::string::npos) << r.out;
   for (const char* row : {"\navx2    q8 ", "\navx2    q4 ", "\navx2    f32 ", "\navx2    q8_0", "\navx2    q4_K", "\navx2    q6_K"})
     EXPECT_NE(r.out.find(row), std::string::npos) << r.out;
 }
@@ -120,11 +128,38 @@ TEST(Perf, TheKernelsInJson) {
   for (const auto& row : j["rows"]) {
     EXPECT_EQ(row["path"], "ref");
     EXPECT_EQ(row["samples_nanoseconds"].size(), 2u);
+    EXPECT_EQ(row["noisy"], row["spread"] > j["noisy_above"]);
     EXPECT_GT(row["gb_per_second"], 0);
     kernels.insert(row["kernel"]);
   }
   EXPECT_EQ(kernels,
             (std::set<std::string>{"exp8_vec", "f32_to_f16", "qx_vec", "rmsnorm", "softmax_num", "swiglu", "vec_above", "vec_add", "vec_max"}));
+}
+
+TEST(Perf, TheFileForTheResults) {
+  const auto with = [](const std::string& file, const char* format) {
+    return perf({"--kernels", "--kernel", "ref", "--benchmark_filter=vec_max/ref/768/warm", "--benchmark_min_time=0.001",
+                 "--benchmark_out=" + file, std::string("--benchmark_out_format=") + format},
+                {}, "perf_bare");
+  };
+  for (const char* format : {"json", "csv", "console"}) {
+    const Ran full = with("/dev/full", format);
+    EXPECT_EQ(full.code, 1) << format;
+    EXPECT_EQ(full.err, "perf_bare: cannot write '/dev/full': No space left on device\n") << format;
+    const std::string file = (tmp_dir() / (std::string("results.") + format)).string();
+    const Ran r = with(file, format);
+    EXPECT_EQ(r.code, 0) << r.err;
+    EXPECT_NE(r.out.find("| vec_max         | ref    | 768       | warm   | "), std::string::npos) << r.out;
+    EXPECT_NE(read_file(file).find("vec_max/ref/768/warm"), std::string::npos) << format;
+  }
+}
+
+TEST(Perf, TheKernelsAtAShape) {
+  const Ran r = perf({"--kernels", "--shape", "126m", "--kernel", "ref", "--benchmark_list_tests"}, {}, "perf_bare");
+  EXPECT_EQ(r.code, 0) << r.err;
+  for (const char* name : {"gemv_q8/ref/2048x768/cold\n", "gemv_q4/ref/32768x768/cold\n", "rope/ref/12x64/warm\n"})
+    EXPECT_NE(r.out.find(name), std::string::npos) << name << " in\n" << r.out;
+  for (const char* name : {"4096x4096", "fork_join"}) EXPECT_EQ(r.out.find(name), std::string::npos) << name;
 }
 
 TEST(Perf, TheKernelsInATable) {

@@ -1,0 +1,57 @@
+// ratio_test.cpp - products beside reading: what is refused, and what is told. The figures are no matter for a test.
+#include "ratio.h"
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include "refused.h"
+
+namespace nyb::test {
+namespace {
+
+using nlohmann::json;
+
+RatioOptions small() {
+  RatioOptions o;
+  o.mib = 64;
+  o.rounds = 2;
+  o.path = Path::avx2;
+  return o;
+}
+
+// One bit of one row.
+TEST(Ratio, RefusesAPathThatIsWrong) {
+  if (const std::string lacks = cpu_missing(cpu_here(), Path::avx2); !lacks.empty()) GTEST_SKIP() << "this CPU lacks " << lacks;
+  KernTable wrong = kern_table(Path::avx2);
+  wrong.gemv_q4 = [](const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) {
+    kern_table(Path::avx2).gemv_q4(w, x, y, groups, panels);
+    y[3] += 1;
+  };
+  std::vector<std::string> notes;
+  std::vector<TType> told;
+  expect_refused(
+      [&] {
+        run_ratio(
+            cpu_here(), small(), notes, [&](const RatioRow& r) { told.push_back(r.type); },
+            [&](Path) -> const KernTable& { return wrong; });
+      },
+      "avx2", "gemv_q4");
+  EXPECT_EQ(told, (std::vector<TType>{TType::f32, TType::q8})) << "those before it";
+}
+
+TEST(Ratio, WordsAndJson) {
+  const RatioRow steady{Path::avx2, TType::q80, "ymm x8", {10, 10, 11}, {9, 9, 9}, {0.9, 0.9, 0.82}};
+  const RatioRow noisy_one{Path::avx512, TType::q4, "zmm x1", {10, 10}, {5, 9}, {0.5, 0.9}};
+  EXPECT_EQ(ratio_line(steady), "avx2    q8_0      10.00  ymm x8               9.00  0.900     9 %\n");
+  const Machine m{"a CPU", "2026-01-01T00:00:00Z", "0", "perf --ratio", 4, 32 << 20, "abc123"};
+  EXPECT_NE(ratio_head(m, {"a note"}).find("32 MiB; nybble 0 at abc123, 2026-01-01T00:00:00Z\na note\npath    type  read GB/s"),
+            std::string::npos);
+  const json j = json::parse(ratio_json({steady, noisy_one}, small(), {"a note"}, m));
+  EXPECT_EQ(j["machine"]["cpu"], "a CPU");
+  EXPECT_EQ(j["rows"][0]["ratio"], 0.9);
+  EXPECT_EQ(j["rows"][0]["noisy"], false);
+  EXPECT_EQ(j["rows"][1]["noisy"], true);
+  EXPECT_EQ(j["rows"][1]["samples"], json({0.5, 0.9}));
+  EXPECT_EQ(j["noisy_above"], 0.1);
+}
+
+}  // namespace
+}  // namespace nyb::test
