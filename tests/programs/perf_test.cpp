@@ -132,8 +132,8 @@ TEST(Perf, TheKernelsInJson) {
     EXPECT_GT(row["gb_per_second"], 0);
     kernels.insert(row["kernel"]);
   }
-  EXPECT_EQ(kernels,
-            (std::set<std::string>{"exp8_vec", "f32_to_f16", "qx_vec", "rmsnorm", "softmax_num", "swiglu", "vec_above", "vec_add", "vec_max"}));
+  EXPECT_EQ(kernels, (std::set<std::string>{"exp8_vec", "f32_to_f16", "qx_vec", "rmsnorm", "softmax_num", "swiglu", "vec_above",
+                                            "vec_add", "vec_max"}));
 }
 
 TEST(Perf, TheFileForTheResults) {
