@@ -241,12 +241,12 @@ TEST_P(Writers, AFullDiskLeavesNothing) {
 TEST_P(Writers, ASmallDiskIsLeftEmpty) {
   if (std::system("unshare -rm true 2>/dev/null") != 0)  // NOLINT(bugprone-command-processor)
     GTEST_SKIP() << "this machine lacks name spaces in which a disk may be mounted";
-  const fs::path dir = fresh("small"), left = test::tmp_dir() / "left";
+  const fs::path dir = fresh("small"), left = test::tmp_dir() / "left", script = test::tmp_dir() / "small.sh";
   const std::string program = (test::binary_dir() / "bin" / GetParam().name).string();
-  const std::string script = "mount -t tmpfs -o size=1m none '" + dir.string() + "' && { '" + program + "' '" + kPocket + "' '" +
-                             (dir / GetParam().file).string() + "'; echo $?; ls -A '" + dir.string() + "'; } >'" + left.string() +
-                             "' 2>&1";
-  ASSERT_EQ(std::system(("unshare -rm sh -c \"" + script + "\"").c_str()), 0);  // NOLINT(bugprone-command-processor)
+  std::ofstream(script) << "mount -t tmpfs -o size=1m none '" << dir.string() << "' && '" << program << "' '" << kPocket << "' '"
+                        << (dir / GetParam().file).string() << "' >'" << left.string() << "' 2>&1\necho $? >>'" << left.string()
+                        << "'\nls -A '" << dir.string() << "' >>'" << left.string() << "'\n";
+  ASSERT_EQ(std::system(("unshare -rm sh '" + script.string() + "'").c_str()), 0);  // NOLINT(bugprone-command-processor)
   const std::string said = test::read_file(left);
   EXPECT_NE(said.find(GetParam().file + ": cannot write its "), std::string::npos) << said;
   EXPECT_TRUE(said.ends_with("there is no space left on the disk\n1\n")) << said;
