@@ -55,7 +55,7 @@ void expect_same_greedy(const Sides& s, const std::vector<int32_t>& prompt, size
 }
 
 TEST(Peer, PocketSaysTheSameWordForWord) {
-  const Sides s = sides_of(exported(pocket(), GgmlType::f32, "pocket"));
+  const Sides s = sides_in_f32(pocket(), "pocket");
   ASSERT_TRUE(s.llama);
   for (const char* user :
        {"Tell me a story", "What's the capital of Greece?", "I have 19 rings and get 11 more. How many do I have?"}) {
@@ -68,7 +68,7 @@ TEST(Peer, PocketSaysTheSameWordForWord) {
 
 TEST(Peer, StoriesSayTheSameWordForWord) {
   NYB_NEED_DATA();
-  const Sides s = sides_of(exported(stories(), GgmlType::f32, "stories"));
+  const Sides s = sides_in_f32(stories(), "stories");
   ASSERT_TRUE(s.llama);
   const Sides other = sides_of((data_dir() / "stories260K" / "stories260K-f32.gguf").string());  // converted by someone else
   ASSERT_TRUE(other.llama);
@@ -89,7 +89,7 @@ struct Taught {
 };
 const Taught& taught() {
   static const Taught made = [] {
-    Sides s = sides_of(exported(pocket(), GgmlType::f32, "taught"));
+    Sides s = sides_in_f32(pocket(), "taught");
     Taught t;
     t.ids = asked(s, "Tell me a story").ids;
     t.prompt = t.ids.size();
@@ -180,7 +180,7 @@ void expect_close(const std::string& what, const std::vector<float>& ours, const
 }
 
 TEST(Peer, ProbabilitiesInF32) {
-  const Sides s = sides_of(exported(pocket(), GgmlType::f32, "pocket"));
+  const Sides s = sides_in_f32(pocket(), "pocket");
   ASSERT_TRUE(s.llama);
   expect_close("pocket", taught().logits, s.llama->logits(taught().ids), s.model->shape.vocab, kTrained);
 }

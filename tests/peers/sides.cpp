@@ -37,6 +37,18 @@ double deviation(const float* row, size_t n) {
   return std::sqrt(squares / static_cast<double>(n) - mean * mean);
 }
 
+Sides sides(const ModelSource& src, std::optional<TType> type, const std::string& gguf) {
+  ConvertOptions o;
+  o.type = o.head = type;
+  const std::string mnm = (tmp_dir() / (std::filesystem::path(gguf).stem().string() + ".mnm")).string();
+  convert(src, mnm, o);
+  Sides s;
+  s.model = eng_load(mnm);
+  s.tok = Tokenizer::from_meta(s.model->meta);
+  s.llama = Llama::open(gguf);
+  return s;
+}
+
 }  // namespace
 
 std::string exported(const ModelSource& src, GgmlType type, const std::string& name) {
@@ -53,15 +65,11 @@ std::string exported(const ModelSource& src, GgmlType type, const std::string& n
 Sides sides_of(const std::string& gguf) {
   ModelSource src = gguf_open(gguf);
   tok_import_gguf(Gguf(gguf), src.shape.vocab, src.meta);
-  ConvertOptions o;
-  o.type = o.head = std::nullopt;
-  const std::string mnm = (tmp_dir() / (std::filesystem::path(gguf).stem().string() + ".mnm")).string();
-  convert(src, mnm, o);
-  Sides s;
-  s.model = eng_load(mnm);
-  s.tok = Tokenizer::from_meta(s.model->meta);
-  s.llama = Llama::open(gguf);
-  return s;
+  return sides(src, std::nullopt, gguf);
+}
+
+Sides sides_in_f32(const ModelSource& src, const std::string& name) {
+  return sides(src, TType::f32, exported(src, GgmlType::f32, name));
 }
 
 std::vector<float> our_logits(const Model& model, const std::vector<int32_t>& ids) {

@@ -31,6 +31,8 @@ struct Sides {
 
 // The model of a GGUF: ours converted as it is (its types kept), theirs as it loads it.
 Sides sides_of(const std::string& gguf);
+// Of a source exported in f32: ours not by way of the GGUF, so that what is wrong in that is not wrong on both sides.
+Sides sides_in_f32(const ModelSource& src, const std::string& name);
 
 // The mean loss of the ids from `first` (1 or more) on, by logits [ids][vocab].
 double mean_loss(const std::vector<float>& logits, const std::vector<int32_t>& ids, size_t first);
