@@ -29,8 +29,30 @@ constexpr size_t up(size_t bytes) { return (bytes + 63) / 64 * 64; }
 float value(size_t i) { return static_cast<float>(i % 97) * 0.03125f + 0.0625f; }
 
 struct Array {
-  size_t n, size;  // elements, and bytes of one: 4 floats, 2 halves, else nothing that is read
+  size_t n, size;  // elements, and bytes of one, by which it is known what they are (fill_array)
 };
+
+// `scales` floats at `at`, int8 else.
+void fill_group(std::byte* p, size_t bytes, size_t at, size_t scales) {
+  for (size_t i = 0; i < bytes; ++i) p[i] = static_cast<std::byte>(i % 97);
+  for (size_t i = 0; i < scales; ++i) {
+    const float scale = value(i);
+    std::memcpy(p + at + i * sizeof scale, &scale, sizeof scale);
+  }
+}
+
+void fill_array(const Array& a, std::byte* p) {
+  for (size_t k = 0; k < a.n; ++k, p += a.size) {
+    if (a.size == sizeof(float)) *reinterpret_cast<float*>(p) = value(k);
+    if (a.size == sizeof(uint16_t)) *reinterpret_cast<uint16_t*>(p) = f32_to_f16(value(k));
+    if (a.size == kKeyGroupBytes) fill_group(p, a.size, kGroup * kPanelRows, kPanelRows);
+    if (a.size == kValueGroupBytes) fill_group(p, a.size, 0, 1);
+    if (a.size != sizeof(QxGroup)) continue;
+    std::array<float, kGroup> x{};
+    for (size_t i = 0; i < kGroup; ++i) x[i] = value(k + i);
+    kern_table(Path::ref).qx_vec(x.data(), reinterpret_cast<QxGroup*>(p), kGroup);
+  }
+}
 
 // The arrays of a set by number.
 class At {
@@ -63,14 +85,19 @@ KernelCall call_of(std::vector<Array> arrays, double elements, F f) {
   c.elements = elements;
   c.fill = [arrays](std::byte* set) {
     const At at(arrays, set);
-    for (size_t i = 0; i < arrays.size(); ++i)
-      for (size_t k = 0; k < arrays[i].n; ++k) {
-        if (arrays[i].size == sizeof(float)) at[i][k] = value(k);
-        if (arrays[i].size == sizeof(uint16_t)) at.as<uint16_t>(i)[k] = f32_to_f16(value(k));
-      }
+    for (size_t i = 0; i < arrays.size(); ++i) fill_array(arrays[i], at.as<std::byte>(i));
   };
   c.run = [arrays, f](const KernTable& k, std::byte* set) { f(k, At(arrays, set)); };
   return c;
+}
+
+// Mixtures are added to what is there, so each call begins with nothing.
+template <class F>
+auto from_zero(size_t values, F f) {
+  return [=](const KernTable& k, const At& x) {
+    std::fill_n(x[2], values, 0.0f);
+    f(k, x);
+  };
 }
 
 template <class F>
@@ -217,18 +244,21 @@ const Entry kEntries[] = {
     {"attn_mix_f32", kPositions, kSmallPositions,
      [](Size s) {
        return attention({{s.a * s.b, kF}, {kRow * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
-                        [=](const KernTable& k, const At& x) { k.attn_mix_f32(x[1], x[0], x[2], s.a, s.b, kQueries); });
+                        from_zero(s.b * kQueries,
+                                  [=](const KernTable& k, const At& x) { k.attn_mix_f32(x[1], x[0], x[2], s.a, s.b, kQueries); }));
      }},
     {"attn_mix_f16", kPositions, kSmallPositions,
      [](Size s) {
-       return attention(
-           {{s.a * s.b, kH}, {kRow * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
-           [=](const KernTable& k, const At& x) { k.attn_mix_f16(x[1], x.as<uint16_t>(0), x[2], s.a, s.b, kQueries); });
+       return attention({{s.a * s.b, kH}, {kRow * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
+                        from_zero(s.b * kQueries, [=](const KernTable& k, const At& x) {
+                          k.attn_mix_f16(x[1], x.as<uint16_t>(0), x[2], s.a, s.b, kQueries);
+                        }));
      }},
     {"attn_mix_q8", kPositions, kSmallPositions,
      [](Size s) {
        return attention({{s.a * groups_of(s.b), kValueGroupBytes}, {kRow * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
-                        [=](const KernTable& k, const At& x) { k.attn_mix_q8(x[1], x[0], x[2], s.a, s.b, kQueries); });
+                        from_zero(s.b * kQueries,
+                                  [=](const KernTable& k, const At& x) { k.attn_mix_q8(x[1], x[0], x[2], s.a, s.b, kQueries); }));
      }},
     {"attn_merge", kSegments, kSmallSegments,
      [](Size s) {
