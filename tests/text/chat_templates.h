@@ -16,7 +16,8 @@ std::vector<std::pair<std::string, std::string>> shared_templates();
 
 // What the families of all these write as specials.
 const std::vector<std::string>& family_specials();
-// A tokenizer of bytes (and of "es", "bl" and " Y", ids 256 to 258) in which each of these is one. BOS is <s>, which it does not put there itself, EOS </s>.
+// A tokenizer of bytes (and of "es", "bl" and " Y", ids 256 to 258) in which each of these is one. BOS is <s>, which it does not
+// put there itself, EOS </s>.
 constexpr uint32_t kFirstSpecial = 259;
 const Tokenizer& all_families();
 
