@@ -116,7 +116,7 @@ void engine_options(CLI::App& app, ChatOptions& o) {
       ->group(kGroup);
   opt_text(
       app, "--kv", [&o](const std::string& s) { o.kv = kv_parse(s); }, "Type of the cache")
-      ->type_name("f32|f16")
+      ->type_name("f32|f16|q8")
       ->default_str(std::string(kv_name(o.kv)))
       ->group(kGroup);
   opt_whole(

@@ -46,7 +46,7 @@ void expect_double(const Model& m, const std::string& folder, const std::vector<
   Pool pool(1);
   for (const Path path : {Path::ref, runnable_paths().back()}) {
     Engine e(m, kern_table(path), pool);
-    const EmulationWatch watch(m, path);
+    const EmulationWatch watch(e);
     std::vector<float> logits(ids.size() * m.shape.vocab);
     eng_step(e, ids, 0, logits);
     DoubleModel truth(folder);
@@ -98,7 +98,7 @@ TEST(Double, StoriesAreToldAsExpected) {
   Pool pool(2);
   for (const Path path : runnable_paths()) {
     Engine e(*m, kern_table(path), pool);
-    const EmulationWatch watch(*m, path);
+    const EmulationWatch watch(e);
     Sampler greedy({0, 0.9f, 0, 64}, 1);
     std::vector<int32_t> ids{1};
     std::vector<float> logits(m->shape.vocab);

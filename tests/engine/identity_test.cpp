@@ -61,7 +61,7 @@ std::vector<float> logits_of(const Model& m, KvType kv, const Way& way, std::spa
   opt.kv = kv;
   opt.chunk = static_cast<uint32_t>(std::clamp<size_t>(way.chunk, 1, m.shape.ctx));
   Engine e(m, kern_table(way.path), pool, opt);
-  const EmulationWatch watch(m, way.path);
+  const EmulationWatch watch(e);
   const bool single = way.chunk == 0;
   const size_t vocab = m.shape.vocab, half = ids.size() / 2;
   std::vector<float> out(ids.size() * vocab);
@@ -340,7 +340,7 @@ TEST(IdentityOdd, PromptLengths) {
         EngOptions opt;
         opt.chunk = static_cast<uint32_t>(std::min<size_t>(chunk, s.ctx));
         Engine e(*m, kern_table(path), pool_of(2), opt);
-        const EmulationWatch watch(*m, path);
+        const EmulationWatch watch(e);
         std::vector<float> last(s.vocab);  // only the last position's
         eng_step(e, std::span(ids).first(n), 0, last);
         ASSERT_EQ(std::memcmp(last.data(), want.data() + (n - 1) * s.vocab, s.vocab * sizeof(float)), 0);

@@ -41,7 +41,8 @@ std::string cannot_run(Path p) {
   return cpu_missing(cpu_here(), p);
 }
 
-EmulationWatch::EmulationWatch(const Model& m, Path p) : path_(p) {
+EmulationWatch::EmulationWatch(const Engine& e) : path_(e.kern().path), bytes_(e.kv() == KvType::q8) {
+  const Model& m = e.model();
   const auto product = [this](const Tensor* t) {
     bytes_ = bytes_ || t->type == TType::q8 || t->type == TType::q80;
     nibbles_ = nibbles_ || t->type == TType::q4 || t->type == TType::q4k || t->type == TType::q6k;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/engine.h"
 #include "kern/kern.h"
 #include "model/model.h"
 
@@ -15,18 +16,18 @@ const std::vector<Path>& runnable_paths();
 // Why a path is not among them: what this CPU lacks that no emulation gives it. Empty: it is, or ought to be. Installs likewise.
 std::string cannot_run(Path p);
 
-// Lives while a path runs a model. At its end it fails the test unless exactly those dot products were emulated that the path
-// uses on the model's types and this CPU lacks.
+// Lives while an engine runs. At its end it fails the test unless exactly those dot products were emulated that the engine's path
+// uses on the types of its model and cache and this CPU lacks.
 class EmulationWatch {
  public:
-  EmulationWatch(const Model& m, Path p);
+  explicit EmulationWatch(const Engine& e);
   ~EmulationWatch();
   EmulationWatch(const EmulationWatch&) = delete;
   EmulationWatch& operator=(const EmulationWatch&) = delete;
 
  private:
   Path path_;
-  bool bytes_ = false, nibbles_ = false;  // types of matrices that are multiplied by: of int8, and of fewer bits
+  bool bytes_, nibbles_ = false;  // types that are multiplied by: of int8, and of fewer bits
 };
 
 }  // namespace nyb::test

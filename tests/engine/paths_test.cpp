@@ -26,7 +26,7 @@ TEST_P(Paths, EachCanRunHere) {
   for (const TType type : kMatrixTypes) {
     const auto m = make_model(w, all(type));
     Engine e(*m, kern_table(path), pool);
-    const EmulationWatch watch(*m, path);
+    const EmulationWatch watch(e);
     std::vector<float> logits(s.vocab);
     const int32_t id = 1;
     eng_step(e, {&id, 1}, 0, logits);

@@ -275,7 +275,7 @@ void expect_plain(const Weights& w, TType type, size_t tokens) {
       EngOptions opt;
       opt.kv = kv;
       Engine e(*m, kern_table(path), pool, opt);
-      const EmulationWatch watch(*m, path);
+      const EmulationWatch watch(e);
       Vec is(want.size());
       eng_step(e, ids, 0, is);
       for (size_t i = 0; i < is.size(); i++)

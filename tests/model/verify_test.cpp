@@ -21,7 +21,7 @@ TEST(Load, OtherKindsOfFiles) {
   const fs::path dir = test::tmp_dir();
   const auto message = [&](const fs::path& p) { return message_of([&] { eng_load(p.string()); }); };
   EXPECT_TRUE(says(message(dir / "absent.mnm"), "absent.mnm: cannot open it: No such file"));
-  EXPECT_TRUE(says(message(dir), "this is a folder, not a model file; quantize"));
+  EXPECT_TRUE(says(message(dir), "this is a folder, but not of a model (it has no config.json)"));
   EXPECT_TRUE(says(message(test::write_file(dir / "empty.mnm", "")), "the file is empty"));
   ASSERT_EQ(mkfifo((dir / "fifo").c_str(), 0600), 0);
   EXPECT_TRUE(says(message(dir / "fifo"), "this is a FIFO"));
