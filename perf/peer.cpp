@@ -81,6 +81,7 @@ std::vector<double> PeerRow::peer_rounds() const {
 }
 
 PeerRun run_peer(const CpuFeatures& cpu, const SweepOptions& o, const PeerOptions& p) {
+  check_tests(o);
   const Peer peer(p);
   const std::vector<PeerFigure> rehearsal = peer.run();  // is not counted: it warms up, and says early what is wrong
   SweepPlan plan = sweep_plan(cpu, o);

@@ -112,11 +112,15 @@ std::vector<int32_t> some_ids(size_t n, uint32_t vocab) {
 
 uint32_t row_context(const SweepRow& r) { return r.depth + std::max(r.prompt, r.gen) + kWarmUp; }
 
-SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table) {
+void check_tests(const SweepOptions& o) {
   const auto none = [](const std::vector<uint32_t>& counts) {
     return std::all_of(counts.begin(), counts.end(), [](uint32_t n) { return n == 0; });
   };
   if (none(o.gen) && none(o.prompt)) throw UsageError("there is nothing to measure: -n and -p are both 0");
+}
+
+SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table) {
+  check_tests(o);
   SweepPlan plan;
   const std::vector<Path> paths = measured_paths(cpu, o.paths, plan.missing);
   if (paths.empty())

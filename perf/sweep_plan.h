@@ -24,6 +24,9 @@ struct SweepPlan {
   std::vector<std::string> missing;  // paths that this CPU lacks; memory that is not in huge pages as it should be
 };
 
+// Throws UsageError where no test is asked for: -n and -p are both 0.
+void check_tests(const SweepOptions& o);
+
 // Checks that every kernel of every path gives the reference's bytes on each model's shapes, and that all paths give the same
 // logits. Throws as run_sweep does.
 SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table = kern_table);
