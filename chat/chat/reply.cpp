@@ -159,12 +159,14 @@ void Replier::record(Run& run, int32_t id) const {
 void Replier::step_ahead(Run& run, int32_t id) {
   Engine& e = *r_.engine;
   const size_t vocab = r_.model->shape.vocab, pos = cached_.size();
-  std::vector<int32_t> ids(cached_);
-  ids.push_back(id);
-  const size_t room = std::min<size_t>(e.ctx() - pos - 1, o_.set.max - run.reply.ids.size() - 1);
-  run.ahead = logits || o_.speculate == Speculate::off ? std::vector<int32_t>{} : run.drafter.guess(ids, room);
+  run.ahead.clear();
   run.right = 0;
-  ids.erase(ids.begin(), ids.end() - 1);
+  if (!logits && o_.speculate != Speculate::off) {
+    cached_.push_back(id);  // while the guess looks at it
+    run.ahead = run.drafter.guess(cached_, std::min<size_t>(e.ctx() - pos - 1, o_.set.max - run.reply.ids.size() - 1));
+    cached_.pop_back();
+  }
+  std::vector<int32_t> ids{id};
   ids.insert(ids.end(), run.ahead.begin(), run.ahead.end());
   rows_.resize(std::max(rows_.size(), ids.size() * vocab));
   row_ = std::span(rows_).first(vocab);
