@@ -121,7 +121,7 @@ void engine_options(CLI::App& app, ChatOptions& o) {
       ->group(kGroup);
   opt_whole(
       app, "--chunk", 1, 4096, [&o](uint64_t v) { o.chunk = static_cast<uint32_t>(v); }, "Prompt tokens worked on together")
-      ->default_str("32")
+      ->default_str(std::to_string(o.chunk))
       ->group(kGroup);
   opt_text(
       app, "--speculate",
