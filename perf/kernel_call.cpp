@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include "engine/attention.h"
 #include "kern/f16.h"
 #include "model/format.h"
 #include "weights.h"
@@ -18,9 +19,9 @@ using Sizes = std::vector<Size> KernelSizes::*;
 constexpr Sizes kMatrices = &KernelSizes::matrices, kTallMatrices = &KernelSizes::of_prompts, kVectors = &KernelSizes::vectors,
                 kHeads = &KernelSizes::heads, kPositions = &KernelSizes::positions, kSegments = &KernelSizes::segments;
 constexpr Size kSmallMatrix{64, 256}, kSmallVector{1024, 1}, kSmallHeads{4, 128}, kSmallPositions{128, 64}, kSmallSegments{8, 64};
-constexpr size_t kSegment = 256, kSomeSegments = 16;
-constexpr size_t kTokens = 48;              // of a prompt: whole tiles of every kernel
-constexpr size_t kQueries = 4, kRow = 256;  // that share the keys, and scores of one
+constexpr size_t kSomeSegments = 16;
+constexpr size_t kTokens = 48;  // of a prompt: whole tiles of every kernel
+constexpr size_t kQueries = 4;  // that share the keys
 constexpr float kEps = 1e-5f;
 
 constexpr size_t up(size_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -224,39 +225,43 @@ const Entry kEntries[] = {
     // keys first, then the queries, then the scores
     {"attn_score_f32", kPositions, kSmallPositions,
      [](Size s) {
-       return attention({{s.a * s.b, kF}, {s.b * kQueries, kF}, {kRow * kQueries, kF}}, s, kQueries,
-                        [=](const KernTable& k, const At& x) { k.attn_score_f32(x[1], x[0], x[2], s.b, s.a / 16, kQueries, 1); });
+       return attention(
+           {{s.a * s.b, kF}, {s.b * kQueries, kF}, {kSegment * kQueries, kF}}, s, kQueries,
+           [=](const KernTable& k, const At& x) { k.attn_score_f32(x[1], x[0], x[2], s.b, s.a / kKeyBlock, kQueries, 1); });
      }},
     {"attn_score_f16", kPositions, kSmallPositions,
      [](Size s) {
-       return attention(
-           {{s.a * s.b, kH}, {s.b * kQueries, kF}, {kRow * kQueries, kF}}, s, kQueries,
-           [=](const KernTable& k, const At& x) { k.attn_score_f16(x[1], x.as<uint16_t>(0), x[2], s.b, s.a / 16, kQueries, 1); });
+       return attention({{s.a * s.b, kH}, {s.b * kQueries, kF}, {kSegment * kQueries, kF}}, s, kQueries,
+                        [=](const KernTable& k, const At& x) {
+                          k.attn_score_f16(x[1], x.as<uint16_t>(0), x[2], s.b, s.a / kKeyBlock, kQueries, 1);
+                        });
      }},
     {"attn_score_q8", kPositions, kSmallPositions,
      [](Size s) {
        const size_t groups = groups_of(s.b);
        return attention(
-           {{s.a / 16 * groups, kKeyGroupBytes}, {groups * kQueries, sizeof(QxGroup)}, {kRow * kQueries, kF}}, s, kQueries,
-           [=](const KernTable& k, const At& x) { k.attn_score_q8(x.as<QxGroup>(1), x[0], x[2], groups, s.a / 16, kQueries, 1); });
+           {{s.a / kKeyBlock * groups, kKeyGroupBytes}, {groups * kQueries, sizeof(QxGroup)}, {kSegment * kQueries, kF}}, s,
+           kQueries, [=](const KernTable& k, const At& x) {
+             k.attn_score_q8(x.as<QxGroup>(1), x[0], x[2], groups, s.a / kKeyBlock, kQueries, 1);
+           });
      }},
     // values first, then their weights, then the mixture
     {"attn_mix_f32", kPositions, kSmallPositions,
      [](Size s) {
-       return attention({{s.a * s.b, kF}, {kRow * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
+       return attention({{s.a * s.b, kF}, {kSegment * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
                         from_zero(s.b * kQueries,
                                   [=](const KernTable& k, const At& x) { k.attn_mix_f32(x[1], x[0], x[2], s.a, s.b, kQueries); }));
      }},
     {"attn_mix_f16", kPositions, kSmallPositions,
      [](Size s) {
-       return attention({{s.a * s.b, kH}, {kRow * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
+       return attention({{s.a * s.b, kH}, {kSegment * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
                         from_zero(s.b * kQueries, [=](const KernTable& k, const At& x) {
                           k.attn_mix_f16(x[1], x.as<uint16_t>(0), x[2], s.a, s.b, kQueries);
                         }));
      }},
     {"attn_mix_q8", kPositions, kSmallPositions,
      [](Size s) {
-       return attention({{s.a * groups_of(s.b), kValueGroupBytes}, {kRow * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
+       return attention({{s.a * groups_of(s.b), kValueGroupBytes}, {kSegment * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
                         from_zero(s.b * kQueries,
                                   [=](const KernTable& k, const At& x) { k.attn_mix_q8(x[1], x[0], x[2], s.a, s.b, kQueries); }));
      }},

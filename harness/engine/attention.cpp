@@ -6,7 +6,6 @@
 namespace nyb {
 namespace {
 
-constexpr size_t kBlock = 16;
 constexpr char kWhat[] = "attention's working memory";
 
 size_t segments_of(uint32_t ctx) { return (ctx + kSegment - 1) / kSegment; }
@@ -71,7 +70,7 @@ size_t attend_segment(const KernTable& kern, const KvCache& cache, const AttnVie
   while (view.first[hi - 1] >= to) hi--;
 
   // Whole blocks are scored; what a token does not see of them is never looked at.
-  const size_t first = begin(lo) / kBlock * kBlock, blocks = (end(hi - 1) - first + kBlock - 1) / kBlock;
+  const size_t first = begin(lo) / kKeyBlock * kKeyBlock, blocks = (end(hi - 1) - first + kKeyBlock - 1) / kKeyBlock;
   cache.score(kern, view.layer, view.kv_head, first, blocks, scratch.bytes.data(), view.tile.queries(), s + (first - from),
               view.scale);
   for (size_t i = lo * heads; i < hi * heads; i++) {

@@ -7,16 +7,14 @@
 namespace nyb {
 namespace {
 
-constexpr size_t kBlock = 16;
-
 // Of sixteen keys, and of one row of values.
 size_t block_bytes(KvType t, size_t dim) {
   switch (t) {
     case KvType::f32: break;
-    case KvType::f16: return kBlock * dim * sizeof(uint16_t);
+    case KvType::f16: return kKeyBlock * dim * sizeof(uint16_t);
     case KvType::q8: return groups_of(dim) * kKeyGroupBytes;
   }
-  return kBlock * dim * sizeof(float);
+  return kKeyBlock * dim * sizeof(float);
 }
 size_t row_bytes(KvType t, size_t dim) {
   switch (t) {
@@ -30,14 +28,14 @@ size_t row_bytes(KvType t, size_t dim) {
 // Element d of the row goes to lane `lane` of row d of the block.
 template <class T>
 void scatter(const T* row, T* block, size_t lane, size_t dim) {
-  for (size_t d = 0; d < dim; d++) block[d * kBlock + lane] = row[d];
+  for (size_t d = 0; d < dim; d++) block[d * kKeyBlock + lane] = row[d];
 }
 
 // Quantized keys of one position to their lane of the block; groups of its values to their row.
 void scatter(const QxGroup* groups, uint8_t* block, size_t lane, size_t count) {
   for (size_t g = 0; g < count; g++, block += kKeyGroupBytes) {
-    for (size_t i = 0; i < kGroup; i += 4) std::memcpy(block + (i / 4 * kBlock + lane) * 4, groups[g].q + i, 4);
-    std::memcpy(block + kGroup * kBlock + lane * sizeof(float), &groups[g].scale, sizeof(float));
+    for (size_t i = 0; i < kGroup; i += 4) std::memcpy(block + (i / 4 * kKeyBlock + lane) * 4, groups[g].q + i, 4);
+    std::memcpy(block + kGroup * kKeyBlock + lane * sizeof(float), &groups[g].scale, sizeof(float));
   }
 }
 void put_row(const QxGroup* groups, uint8_t* row, size_t count) {
@@ -79,7 +77,7 @@ std::string kv_names() {
   return all;
 }
 
-uint64_t kv_head_bytes(KvType t, uint64_t head_dim) { return block_bytes(t, head_dim) / kBlock + row_bytes(t, head_dim); }
+uint64_t kv_head_bytes(KvType t, uint64_t head_dim) { return block_bytes(t, head_dim) / kKeyBlock + row_bytes(t, head_dim); }
 
 uint64_t kv_bytes_per_position(const ModelShape& shape, KvType t) {
   return uint64_t{shape.kv_heads} * shape.layers * kv_head_bytes(t, shape.head_dim);
@@ -91,7 +89,7 @@ uint64_t kv_read_bytes(const ModelShape& shape, KvType t, uint64_t pos) {
   return shape.kv_heads * positions * kv_head_bytes(t, shape.head_dim);
 }
 
-size_t kv_width(KvType t, size_t head_dim) { return round_up(head_dim, t == KvType::q8 ? kGroup : kBlock); }
+size_t kv_width(KvType t, size_t head_dim) { return round_up(head_dim, t == KvType::q8 ? kGroup : kKeyBlock); }
 
 size_t kv_scratch_bytes(KvType t, size_t head_dim, size_t queries) {
   return queries * (t == KvType::q8 ? groups_of(head_dim) * sizeof(QxGroup) : head_dim * sizeof(float));
@@ -101,12 +99,12 @@ KvCache::KvCache(const ModelShape& shape, uint32_t ctx, KvType type)
     : type_(type),
       heads_(shape.kv_heads),
       dim_(shape.head_dim),
-      positions_(round_up(ctx, kBlock)),
-      keys_("the KV cache (give a smaller --ctx)", {shape.layers, heads_, positions_ / kBlock, block_bytes(type, dim_)}),
+      positions_(round_up(ctx, kKeyBlock)),
+      keys_("the KV cache (give a smaller --ctx)", {shape.layers, heads_, positions_ / kKeyBlock, block_bytes(type, dim_)}),
       values_("the KV cache (give a smaller --ctx)", {shape.layers, heads_, positions_, row_bytes(type, dim_)}) {}
 
 size_t KvCache::key_at(size_t layer, size_t head, size_t pos) const {
-  return ((layer * heads_ + head) * positions_ + pos) / kBlock * block_bytes(type_, dim_);
+  return ((layer * heads_ + head) * positions_ + pos) / kKeyBlock * block_bytes(type_, dim_);
 }
 
 size_t KvCache::value_at(size_t layer, size_t head, size_t pos) const {
@@ -118,17 +116,17 @@ bool KvCache::store(const KernTable& kern, size_t layer, size_t pos, const float
   for (size_t h = 0; h < heads_; h++, k += dim_, v += dim_) {
     uint8_t *const block = keys_.at(key_at(layer, h, pos)), *const row = values_.at(value_at(layer, h, pos));
     if (type_ == KvType::f32) {
-      scatter(k, as<float>(block), pos % kBlock, dim_);
+      scatter(k, as<float>(block), pos % kKeyBlock, dim_);
       std::memcpy(row, v, dim_ * sizeof(float));
     } else if (type_ == KvType::q8) {
       auto* const groups = as<QxGroup>(scratch);
       bad |= kern.qx_vec(k, groups, dim_);
-      scatter(groups, block, pos % kBlock, groups_of(dim_));
+      scatter(groups, block, pos % kKeyBlock, groups_of(dim_));
       bad |= kern.qx_vec(v, groups, dim_);
       put_row(groups, row, groups_of(dim_));
     } else {
       bad |= kern.f32_to_f16(k, as<uint16_t>(scratch), dim_);
-      scatter(as<uint16_t>(scratch), as<uint16_t>(block), pos % kBlock, dim_);
+      scatter(as<uint16_t>(scratch), as<uint16_t>(block), pos % kKeyBlock, dim_);
       bad |= kern.f32_to_f16(v, as<uint16_t>(row), dim_);
     }
   }

@@ -17,6 +17,8 @@ std::string_view kv_name(KvType t);
 KvType kv_parse(std::string_view name);  // throws Error listing the valid ones
 std::string kv_names();                  // "f32, f16, q8"
 
+inline constexpr size_t kKeyBlock = 16;  // positions whose keys lie together: lanes of the score kernels
+
 // Bytes of the keys and values of one KV head at one position.
 uint64_t kv_head_bytes(KvType t, uint64_t head_dim);
 // Of one position in all layers: what a longer context takes.

@@ -265,10 +265,8 @@ bool check_f32_to_f16(Check& c) {
   });
 }
 
-constexpr size_t kBlockPositions = 16;  // as the cache keeps keys
-
 // A full segment, and one whose last block stands alone.
-constexpr size_t kBlocks[] = {kSegment / kBlockPositions, 3, 1};
+constexpr size_t kBlocks[] = {kSegment / kKeyBlock, 3, 1};
 
 // f(queries, positions or blocks) for each of `counts`, with every number of queries.
 template <size_t N, class F>
@@ -294,8 +292,8 @@ bool check_attn_score_f16(Check& c) { return check_score(c, c.rnd.halves(kSegmen
 
 bool check_attn_score_q8(Check& c) {
   const size_t groups = groups_of(c.s.head_dim);
-  const std::vector<float> scales = c.rnd.values(kBlockPositions);
-  std::vector<uint8_t> k = c.rnd.bytes(kSegment / kBlockPositions * groups * kKeyGroupBytes);
+  const std::vector<float> scales = c.rnd.values(kKeyBlock);
+  std::vector<uint8_t> k = c.rnd.bytes(kSegment / kKeyBlock * groups * kKeyGroupBytes);
   for (uint8_t& b : k) b += b == 0x80;  // never -128
   for (size_t at = kKeyGroupBytes; at <= k.size(); at += kKeyGroupBytes)
     std::memcpy(k.data() + at - scales.size() * sizeof(float), scales.data(), scales.size() * sizeof(float));
