@@ -145,10 +145,7 @@ void History::add(std::string_view entry) const {
     }
     lines.erase(lines.begin());
     lines.push_back(line);
-    OutFile out(path_);  // as private as the one it replaces
-    const std::string text = fmt::format("{}\n", fmt::join(lines, "\n"));
-    out.write(0, text.data(), text.size());
-    out.commit();
+    write_whole(path_, fmt::format("{}\n", fmt::join(lines, "\n")));  // as private as the one it replaces
     return;
   }
 }

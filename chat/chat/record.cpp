@@ -116,11 +116,6 @@ void record_check(const std::string& path) {
   const OutFile probe(path, kPrivate);
 }
 
-void record_write(const std::string& path, const Record& r) {
-  const std::string text = record_text(r);
-  OutFile out(path, kPrivate);
-  out.write(0, text.data(), text.size());
-  out.commit();
-}
+void record_write(const std::string& path, const Record& r) { write_whole(path, record_text(r), kPrivate); }
 
 }  // namespace nyb

@@ -80,10 +80,7 @@ std::string source_of(const fs::path& kept) {
 }
 
 void note_source(const fs::path& kept, const std::string& source) {
-  if (source_of(kept) == source) return;
-  OutFile out(note_of(kept).string());
-  out.write(0, source.data(), source.size());
-  out.commit();
+  if (source_of(kept) != source) write_whole(note_of(kept).string(), source);
 }
 
 std::string name_in_cache(const fs::path& source, const std::string& id) {

@@ -39,12 +39,6 @@ std::string template_line(const ModelSource& src, const Tokenizer& tok, std::str
   }
 }
 
-void write_text(const std::string& path, const std::string& text) {
-  OutFile out(path);
-  out.write(0, text.data(), text.size());
-  out.commit();
-}
-
 }  // namespace
 
 void ollama_name_check(const std::string& name) {
@@ -87,7 +81,7 @@ void ollama_write(const ModelSource& src, const std::string& name, const std::ve
     how.out = (fs::path(folder) / file).string();
     how.type = type;
     gguf_write_model(src, how);
-    write_text(said, text);
+    write_whole(said, text);
     if (!note.empty() && type == types.front()) say(note);
     const std::vector<std::string> command{"ollama", "create", name + ":" + type, "-f", said};
     if (!there) {

@@ -120,4 +120,10 @@ void OutFile::commit() {
   }
 }
 
+void write_whole(const std::string& path, std::string_view text, unsigned mode) {
+  OutFile out(path, mode);
+  out.write(0, text.data(), text.size());
+  out.commit();
+}
+
 }  // namespace nyb

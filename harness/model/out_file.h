@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace nyb {
 
@@ -26,5 +27,8 @@ class OutFile {
   int fd_ = -1;
   void* remembered_ = nullptr;  // removed as well where a signal ends the process (temporaries.h)
 };
+
+// A file that holds this text, whole or not at all. Throws Error as OutFile does.
+void write_whole(const std::string& path, std::string_view text, unsigned mode = 0666);
 
 }  // namespace nyb
