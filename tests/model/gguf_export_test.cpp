@@ -135,12 +135,7 @@ INSTANTIATE_TEST_SUITE_P(, ExportFamily, testing::ValuesIn(family_case_names()),
 
 // The folder's model comes back: each tensor's bytes, and frequencies as close as f32 keys and factors say them.
 TEST_P(ExportFamily, ComesBack) {
-  HfFolder f = family_folder(family_case(GetParam()).config);
-  if (GetParam() == "smollm3") {  // as llama.cpp has it
-    f.config.erase("no_rope_layers");
-    for (const char* k : {"beta_fast", "beta_slow", "truncate"}) f.config["rope_parameters"].erase(k);
-  }
-  const std::string folder = f.write("family").string();
+  const std::string folder = llama_cpp_folder(GetParam()).write("family").string();
   const ModelSource src = hf_open(folder);
   const std::string mnm = (tmp_dir() / "family.mnm").string();
   fs::rename(converted(src, TType::f32), mnm);

@@ -189,12 +189,7 @@ class PeerFamily : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(, PeerFamily, testing::ValuesIn(family_case_names()), [](const auto& p) { return p.param; });
 
 TEST_P(PeerFamily, Agrees) {
-  HfFolder f = family_folder(family_case(GetParam()).config);
-  if (GetParam() == "smollm3") {  // as llama.cpp has it
-    f.config.erase("no_rope_layers");
-    for (const char* k : {"beta_fast", "beta_slow", "truncate"}) f.config["rope_parameters"].erase(k);
-  }
-  const std::string folder = f.write("peer-" + GetParam()).string();
+  const std::string folder = llama_cpp_folder(GetParam()).write("peer-" + GetParam()).string();
   const std::string file = exported(hf_open(folder), GgmlType::f32, GetParam());
   const auto l = Llama::open(file);
   ASSERT_TRUE(l);

@@ -117,4 +117,13 @@ HfFolder family_folder(const json& c, uint64_t seed) {
   return f;
 }
 
+HfFolder llama_cpp_folder(const std::string& name) {
+  HfFolder f = family_folder(family_case(name).config);
+  if (name == "smollm3") {
+    f.config.erase("no_rope_layers");
+    for (const char* k : {"beta_fast", "beta_slow", "truncate"}) f.config["rope_parameters"].erase(k);
+  }
+  return f;
+}
+
 }  // namespace nyb::test

@@ -26,4 +26,7 @@ const FamilyCase& family_case(const std::string& name);
 // 0.5.
 HfFolder family_folder(const nlohmann::json& config, uint64_t seed = 1);
 
+// A family's model as llama.cpp can run it: SmolLM3 with RoPE left out of every fourth layer, and yarn with its usual parameters.
+HfFolder llama_cpp_folder(const std::string& name);
+
 }  // namespace nyb::test
