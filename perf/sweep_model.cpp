@@ -7,6 +7,7 @@
 #include "engine/memory.h"
 #include "kept_shape.h"
 #include "model/random_model.h"
+#include "model/writer.h"
 
 namespace nyb {
 namespace {
@@ -20,6 +21,12 @@ std::unique_ptr<Model> loaded(const std::string& path, LoadMode load) {
   return eng_load(path, {load, progress_reporter("reading the weights into huge pages", true)});
 }
 
+std::function<void(uint64_t, uint64_t)> making(uint64_t bytes, TType type) {
+  return progress_reporter(fmt::format("making {} of random {} weights", human_bytes(bytes), ttype_name(type)), true);
+}
+
+uint64_t weights_of(const NamedShape& shape, TType type) { return model_cost(shape.shape(), shape.tied, type, type).weights; }
+
 }  // namespace
 
 const NamedShape& known_shape(const std::string& name) {
@@ -29,10 +36,9 @@ const NamedShape& known_shape(const std::string& name) {
 
 SweepModel shape_model(const std::string& name, TType type, LoadMode load) {
   const NamedShape& shape = known_shape(name);
-  const uint64_t bytes = model_cost(shape.shape(), shape.tied, type, type).weights;
+  const uint64_t bytes = weights_of(shape, type);
   const std::string folder = cache_folder("shapes");
-  const auto progress =
-      progress_reporter(fmt::format("making {} of random {} weights", human_bytes(bytes), ttype_name(type)), true);
+  const auto progress = making(bytes, type);
   if (bytes >= kKeptFrom)
     return {name, kept_shape(
                       folder, shape, type, [=](const std::string& path) { return loaded(path, load); }, progress)};
@@ -41,6 +47,12 @@ SweepModel shape_model(const std::string& name, TType type, LoadMode load) {
   SweepModel m{name, loaded(path, load)};
   unlink(path.c_str());  // the mapping stays
   return m;
+}
+
+void write_shape(const std::string& path, const std::string& name, TType type) {
+  const NamedShape& shape = known_shape(name);
+  output_check(path);
+  random_model(path, shape, type, type, making(weights_of(shape, type), type));
 }
 
 SweepModel file_model(const std::string& path, LoadMode load) {

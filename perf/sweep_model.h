@@ -20,6 +20,9 @@ const NamedShape& known_shape(const std::string& name);
 // room, and for LoadMode::huge where there are no huge pages.
 SweepModel shape_model(const std::string& shape, TType type, LoadMode load);
 
+// Writes them as a model file that stays, under a temporary name until it is whole. Throws Error likewise.
+void write_shape(const std::string& path, const std::string& shape, TType type);
+
 SweepModel file_model(const std::string& path, LoadMode load);
 
 }  // namespace nyb

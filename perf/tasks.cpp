@@ -10,6 +10,7 @@
 #include "engine/threads.h"
 #include "peer_figures.h"
 #include "plot.h"
+#include "sweep_model.h"
 #include "sweep_read.h"
 
 namespace nyb {
@@ -32,7 +33,8 @@ void peer_defaults(const CLI::App& app, const CpuFeatures& cpu, SweepOptions& o)
 }  // namespace
 
 const std::vector<std::string>& sweep_task_names() {
-  static const std::vector<std::string> names = {"--plot", "--from", "--compare", "--peer", "--peer-pattern", "--peer-timeout"};
+  static const std::vector<std::string> names = {"--plot",         "--from",         "--compare", "--peer",
+                                                 "--peer-pattern", "--peer-timeout", "--write"};
   return names;
 }
 
@@ -67,6 +69,9 @@ void sweep_task_options(CLI::App& app, SweepTask& task) {
       "Seconds that it may take each time (600)")
       ->group(group)
       ->needs(peer);
+  app.add_option("--write", task.write, "Measure nothing: write the weights of one --shape in one --type as a model file")
+      ->type_name("FILE")
+      ->group(group);
 }
 
 void run_sweep_task(const CLI::App& app, const CpuFeatures& cpu, SweepOptions o, const SweepTask& task, ReportFormat format,
@@ -77,6 +82,15 @@ void run_sweep_task(const CLI::App& app, const CpuFeatures& cpu, SweepOptions o,
     refuse(app, "--compare", measuring, "measures nothing");
     refuse(app, "--compare", sweep_task_names(), "stands alone");
     out_write(compare_text(compare(sweep_read(task.compare[0]), sweep_read(task.compare[1])), format));
+    return;
+  }
+  if (app.count("--write")) {
+    std::vector<std::string> others = measuring;
+    std::erase_if(others, [](const std::string& name) { return name == "--shape" || name == "--type"; });
+    refuse(app, "--write", others, "measures nothing");
+    refuse(app, "--write", sweep_task_names(), "stands alone");
+    if (o.shapes.size() != 1 || o.types.size() != 1) throw UsageError("--write writes one --shape in one --type; name both");
+    write_shape(task.write, o.shapes[0], o.types[0]);
     return;
   }
   if (app.count("--from")) {

@@ -1,4 +1,5 @@
-// tasks.h - what perf does with sweeps: runs one, reads one back, draws it, compares two, runs one in turn with another program.
+// tasks.h - what perf does with sweeps: runs one, reads one back, draws it, compares two, runs one in turn with another program,
+// writes the weights of one for that.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@
 namespace nyb {
 
 struct SweepTask {
-  std::string plot, from;            // files; "": none
+  std::string plot, from, write;     // files; "": none
   std::vector<std::string> compare;  // two files, or none
   PeerOptions peer;
 };

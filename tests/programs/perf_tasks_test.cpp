@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include "kern/cpu.h"
+#include "model/format.h"
+#include "model/model.h"
+#include "model/shapes.h"
 #include "programs.h"
 #include "support/data.h"
 
@@ -187,6 +190,31 @@ TEST(PerfPeer, WhatIsWrong) {
   EXPECT_NE(failed.err.find("  | what went wrong\n"), std::string::npos) << failed.err;
   expect_sentence(peer(script("killed", "kill -SEGV $$")), 1, "was ended by signal 11");
   expect_sentence(peer(script("slow", "sleep 1000"), {"--peer-timeout", "1"}), 1, "took longer than 1 s");
+}
+
+// Of the smallest shape, which a peer can be given too.
+TEST(PerfWrite, AModelOfTheShape) {
+  const std::string file = (tmp_dir() / "126m.mnm").string();
+  const Ran r = perf({"--write", file, "--shape", "126m", "--type", "q4"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const auto m = eng_load(file);
+  EXPECT_EQ(shape_fields(m->shape), shape_fields(shape_find("126m")->shape()));
+  EXPECT_EQ(m->type_name, "q4");
+}
+
+TEST(PerfWrite, WhatIsWrongIsOneSentence) {
+  const std::string file = (tmp_dir() / "none.mnm").string();
+  const auto write = [&](const Args& more) {
+    Args args = {"--write", file};
+    args.insert(args.end(), more.begin(), more.end());
+    return perf(args);
+  };
+  expect_sentence(write({"--shape", "126m"}), 2, "--write writes one --shape in one --type");
+  expect_sentence(write({"--type", "q4"}), 2, "--write writes one --shape in one --type");
+  expect_sentence(write({"--shape", "126m", "--type", "q4", "-n", "3"}), 2, "leave --gen out");
+  expect_sentence(write({"--shape", "126m", "--type", "q4", "--peer", "x"}), 2, "leave --peer out");
+  expect_sentence(perf({"--write", "/no/x.mnm", "--shape", "126m", "--type", "q4"}), 1, "/no/x.mnm");
+  EXPECT_FALSE(fs::exists(file));
 }
 
 // The peer interrupts perf, as Ctrl+C would, and must not outlive it.
