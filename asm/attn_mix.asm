@@ -114,7 +114,7 @@
   %endif
   %assign line 0
   %rep ((%2) * LANES * PER_8 / 8 + 63) / 64 ; as much of a later row
-    STREAM_LINE t1 + line
+    STREAM_AHEAD t1 + line
     %assign line line + 64
   %endrep
   add t1, t2                                ; down one row of v

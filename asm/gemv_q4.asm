@@ -10,27 +10,30 @@
 ;     bits of a 32-bit lane, its row's:    31..28  27..24  23..20  19..16  15..12  11..8   7..4    3..0
 ;     column 4c +                          16+3    3       16+2    2       16+1    1       16      0
 ;
-; Two groups a turn: they are nine lines of memory, each asked for once (stream.inc).
+; Two groups a turn: they are nine lines of memory, each asked for once (stream.inc; gemv_q4_pages by pages).
 ;
 ; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
 ;   m0 m1  acc[v], f32       m2-m5  I[v], in one chain or two: low and high nibbles
 ;   m6 m7  x's four bytes, low and high; then m6 x's scale, m7 the weights'
 ;   m8     a piece           m9 m10  scratch        m13  0x0f bytes        m14 m15  DOT's constants
-;   t0     the pair of groups of x     t1  scratch     t2  groups     groups  the end of x (after its first use)
+;   t0     the pair of groups of x     t1  stream.inc's     t2  scratch     groups  the end of x (after its first use)
 %include "abi.inc"
 %include "isa.inc"
 %include "dot.inc"
 %include "panel.inc"
 %include "stream.inc"
 
-%macro GEMV_Q4 1
+; %1 the path, %2 how memory is read (stream.inc)
+%macro GEMV_Q4 1-2
 path_begin %1
-kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
+STREAM_ORDER %2, 9
+kern gemv_q4%2, 5, 0, 16, w, x, y, groups, panels
   DOT_INIT u4
   splat 13, 0x0f0f0f0f
-  mov t2, groups
   PANEL_BEGIN
-  test t2b, 1
+  mov t2, groups
+  sub t2, x
+  test t2b, 16                              ; of 48 * groups: whether groups is odd
   jz .pair                                  ; an odd number of groups: the first goes alone, as the second of a pair
   sub t0, 48
   sub w, 288
@@ -56,7 +59,7 @@ kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
         DOT u4, m%[hi], m8, dot_x1, m8, m10
         %assign v v + 1
       %endrep
-      STREAM_LINE w + 256 * g + 64 * c
+      STREAM_LINE w + 256 * g + 64 * c, 4 * g + c
       %assign c c + 1
     %endrep
     DOT_END u4, 2
@@ -72,8 +75,8 @@ kern gemv_q4, 5, 0, 16, w, x, y, groups, panels
     %endrep
     %assign g g + 1
   %endrep
-  STREAM_LINE w + 512
-  STREAM_PAGE w
+  STREAM_LINE w + 512, 8
+  STREAM_TURN w
   add w, 576
   add t0, 96
   cmp t0, groups
@@ -83,5 +86,8 @@ kern_end
 %endmacro
 
 GEMV_Q4 avx2
+GEMV_Q4 avx2, _pages
 GEMV_Q4 vnni
+GEMV_Q4 vnni, _pages
 GEMV_Q4 avx512
+GEMV_Q4 avx512, _pages

@@ -13,23 +13,25 @@
 ;     column 4c +                          16+3    3       16+2    2       16+1    1       16      0
 ;
 ; sc and m are sixteen bytes each, which widen to the lanes of the rows. Two groups a turn are nine lines of memory and a block's
-; front is one, each asked for once (stream.inc).
+; front is one, each asked for once (stream.inc; gemv_q4k_pages by pages).
 ;
 ; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
 ;   m0 m1  acc[v], f32       m2-m5  I[v], in one chain or two: low and high nibbles
 ;   m6 m7  d[v], f32         m8 m9  dmin[v], f32
 ;   m10 m11  x's four bytes, low and high; then x's scale and xsum
 ;   m12    a piece; then sc or m, and what it makes       m13  low nibbles      m14  0x0f bytes       m15  DOT's constant
-;   t0     the pair of groups of x     t1  scratch     t2  the end of the block in x     groups  the end of x (after its first use)
+;   t0     the pair of groups of x     t1  stream.inc's     t2  the end of the block in x     groups  the end of x (after its first use)
 %include "abi.inc"
 %include "isa.inc"
 %include "dot.inc"
 %include "panel.inc"
 %include "stream.inc"
 
-%macro GEMV_Q4K 1
+; %1 the path, %2 how memory is read (stream.inc)
+%macro GEMV_Q4K 1-2
 path_begin %1
-kern gemv_q4k, 5, 0, 16, w, x, y, groups, panels
+STREAM_ORDER %2, 9
+kern gemv_q4k%2, 5, 0, 16, w, x, y, groups, panels
   DOT_INIT n4
   splat 14, 0x0f0f0f0f
   PANEL_BEGIN
@@ -42,7 +44,7 @@ kern gemv_q4k, 5, 0, 16, w, x, y, groups, panels
     vcvtph2ps m%[dmin], [w + 32 + VBYTES / 2 * v]
     %assign v v + 1
   %endrep
-  STREAM_LINE w
+  STREAM_FRONT w
   add w, 64
   lea t2, [t0 + 8 * 48]
 .pair:
@@ -63,7 +65,7 @@ kern gemv_q4k, 5, 0, 16, w, x, y, groups, panels
         DOT n4, m%[hi], m12, dot_x1, m12, m12
         %assign v v + 1
       %endrep
-      STREAM_LINE w + 256 * g + 64 * c
+      STREAM_LINE w + 256 * g + 64 * c, 4 * g + c
       %assign c c + 1
     %endrep
     DOT_END n4, 2
@@ -88,8 +90,8 @@ kern gemv_q4k, 5, 0, 16, w, x, y, groups, panels
     %endrep
     %assign g g + 1
   %endrep
-  STREAM_LINE w + 512
-  STREAM_PAGE w
+  STREAM_LINE w + 512, 8
+  STREAM_TURN w
   add w, 576
   add t0, 96
   cmp t0, t2
@@ -101,5 +103,8 @@ kern_end
 %endmacro
 
 GEMV_Q4K avx2
+GEMV_Q4K avx2, _pages
 GEMV_Q4K vnni
+GEMV_Q4K vnni, _pages
 GEMV_Q4K avx512
+GEMV_Q4K avx512, _pages

@@ -18,22 +18,24 @@
 ;
 ; The 16-bit shifts move bits between bytes, but none of those that the mask lets through.
 ;
-; Two groups a turn are 13 lines of memory and a block's front half of one, each asked for once (stream.inc).
+; Two groups a turn are 13 lines of memory and a block's front half of one, each asked for once (stream.inc; gemv_q6k_pages by pages).
 ;
 ; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
 ;   m0 m1  acc[v], f32       m2 m3  I[v] of the first 16 columns      m4 m5  of the others       m6 m7  d[v], f32
 ;   m8     x's four bytes; then x's scale                 m9  a piece; then scales     m10  low nibbles
 ;   m11    a high piece      m12  shifted                 m13  0x0f bytes              m14  0x30 bytes     m15  DOT's constant
-;   t0     the pair of groups of x     t1  scratch     t2  the end of the block in x     groups  the end of x (after its first use)
+;   t0     the pair of groups of x     t1  stream.inc's     t2  the end of the block in x     groups  the end of x (after its first use)
 %include "abi.inc"
 %include "isa.inc"
 %include "dot.inc"
 %include "panel.inc"
 %include "stream.inc"
 
-%macro GEMV_Q6K 1
+; %1 the path, %2 how memory is read (stream.inc)
+%macro GEMV_Q6K 1-2
 path_begin %1
-kern gemv_q6k, 5, 0, 16, w, x, y, groups, panels
+STREAM_ORDER %2, 13
+kern gemv_q6k%2, 5, 0, 16, w, x, y, groups, panels
   DOT_INIT u6
   splat 13, 0x0f0f0f0f
   splat 14, 0x30303030
@@ -45,7 +47,7 @@ kern gemv_q6k, 5, 0, 16, w, x, y, groups, panels
     vcvtph2ps m%[d], [w + VBYTES / 2 * v]
     %assign v v + 1
   %endrep
-  STREAM_LINE w
+  STREAM_FRONT w
   add w, 32
   lea t2, [t0 + 8 * 48]
 .pair:
@@ -82,9 +84,9 @@ kern gemv_q6k, 5, 0, 16, w, x, y, groups, panels
         %assign v v + 1
       %endrep
       %assign line 6 * g + 3 * h
-      STREAM_LINE w + 64 * line
-      STREAM_LINE w + 64 * line + 64
-      STREAM_LINE w + 64 * line + 128
+      STREAM_LINE w + 64 * line, line
+      STREAM_LINE w + 64 * line + 64, line + 1
+      STREAM_LINE w + 64 * line + 128, line + 2
       %assign h h + 1
     %endrep
     vbroadcastss m8, [t0 + 48 * g + 32]
@@ -105,8 +107,8 @@ kern gemv_q6k, 5, 0, 16, w, x, y, groups, panels
     %endrep
     %assign g g + 1
   %endrep
-  STREAM_LINE w + 768
-  STREAM_PAGE w
+  STREAM_LINE w + 768, 12
+  STREAM_TURN w
   add w, 832
   add t0, 96
   cmp t0, t2
@@ -128,5 +130,8 @@ kern_end
 %endmacro
 
 GEMV_Q6K avx2
+GEMV_Q6K avx2, _pages
 GEMV_Q6K vnni
+GEMV_Q6K vnni, _pages
 GEMV_Q6K avx512
+GEMV_Q6K avx512, _pages

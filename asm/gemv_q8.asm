@@ -4,22 +4,24 @@
 ;   Per row, g ascending: I = sum of w * q, exact; acc = fma(float(I), x[g].scale, acc); y = acc * row_scale.
 ;   Any alignment; nothing outside these arrays is touched; y overlaps none of them.
 ;
-; One panel is in flight: its groups are one stream through memory (two streams are slower), and the chain of one fma for
-; each 512 bytes is no limit.
+; One panel is in flight, and the chain of one fma for each 512 bytes is no limit. gemv_q8_pages is the same with memory read by
+; pages (stream.inc).
 ;
 ; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
 ;   m0 m1  acc[v], f32       m2-m5  I[v], in one chain or two: even and odd pieces     m6  x's four bytes, then x's scale
 ;   m7 m8  scratch of DOT    m14 m15  DOT's constants
-;   t0     the group of x    t1     scratch    groups  the end of x (after its first use)
+;   t0     the group of x    t1     stream.inc's, t2 at a panel's beginning    groups  the end of x (after its first use)
 %include "abi.inc"
 %include "isa.inc"
 %include "dot.inc"
 %include "panel.inc"
 %include "stream.inc"
 
-%macro GEMV_Q8 1
+; %1 the path, %2 how memory is read (stream.inc)
+%macro GEMV_Q8 1-2
 path_begin %1
-kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
+STREAM_ORDER %2, 8
+kern gemv_q8%2, 6, 0, 16, w, row_scale, x, y, groups, panels
   DOT_INIT i8
   PANEL_BEGIN
 .group:
@@ -33,7 +35,7 @@ kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
       DOT i8, m%[i], [w + 64 * c + VBYTES * v], dot_x0, m7, m8
       %assign v v + 1
     %endrep
-    STREAM_LINE w + 64 * c
+    STREAM_LINE w + 64 * c, c
     %assign c c + 1
   %endrep
   DOT_END i8, 2
@@ -45,7 +47,7 @@ kern gemv_q8, 6, 0, 16, w, row_scale, x, y, groups, panels
     vfmadd231ps m%[v], m%[i], m6
     %assign v v + 1
   %endrep
-  STREAM_PAGE w
+  STREAM_TURN w
   add w, 512
   add t0, 48
   cmp t0, groups
@@ -63,6 +65,10 @@ kern_end
 %endmacro
 
 GEMV_Q8 avx2
+GEMV_Q8 avx2, _pages
 GEMV_Q8 vnni
+GEMV_Q8 vnni, _pages
 GEMV_Q8 vnni8
+GEMV_Q8 vnni8, _pages
 GEMV_Q8 avx512
+GEMV_Q8 avx512, _pages

@@ -5,25 +5,28 @@
 ;   Per row, g ascending: I = sum of w * q, exact; acc = fma(float(I), wscale * x[g].scale, acc); y = acc.
 ;   Any alignment; nothing outside these arrays is touched; y overlaps none of them.
 ;
-; Two groups a turn: they are 17 lines of memory, each asked for once (stream.inc).
+; Two groups a turn: they are 17 lines of memory, each asked for once (stream.inc; gemv_q80_pages by pages).
 ;
 ; registers, v < PANEL_VECS the vector of a panel's rows (8 or 16 of them):
 ;   m0 m1  acc[v], f32       m2-m5  I[v], in one chain or two: even and odd pieces     m6  x's four bytes, then x's scale
 ;   m7 m8  scratch of DOT; then m7 the weights' scales                                 m14 m15  DOT's constants
-;   t0     the pair of groups of x     t1  scratch     t2  groups     groups  the end of x (after its first use)
+;   t0     the pair of groups of x     t1  stream.inc's     t2  scratch     groups  the end of x (after its first use)
 %include "abi.inc"
 %include "isa.inc"
 %include "dot.inc"
 %include "panel.inc"
 %include "stream.inc"
 
-%macro GEMV_Q80 1
+; %1 the path, %2 how memory is read (stream.inc)
+%macro GEMV_Q80 1-2
 path_begin %1
-kern gemv_q80, 5, 0, 16, w, x, y, groups, panels
+STREAM_ORDER %2, 17
+kern gemv_q80%2, 5, 0, 16, w, x, y, groups, panels
   DOT_INIT i8
-  mov t2, groups
   PANEL_BEGIN
-  test t2b, 1
+  mov t2, groups
+  sub t2, x
+  test t2b, 16                              ; of 48 * groups: whether groups is odd
   jz .pair                                  ; an odd number of groups: the first goes alone, as the second of a pair
   sub t0, 48
   sub w, 544
@@ -44,7 +47,7 @@ kern gemv_q80, 5, 0, 16, w, x, y, groups, panels
         DOT i8, m%[i], [w + 544 * g + 64 * c + VBYTES * v], dot_x0, m7, m8
         %assign v v + 1
       %endrep
-      STREAM_LINE w + 512 * g + 64 * c
+      STREAM_LINE w + 512 * g + 64 * c, 8 * g + c
       %assign c c + 1
     %endrep
     DOT_END i8, 2
@@ -60,8 +63,8 @@ kern gemv_q80, 5, 0, 16, w, x, y, groups, panels
     %endrep
     %assign g g + 1
   %endrep
-  STREAM_LINE w + 1024
-  STREAM_PAGE w
+  STREAM_LINE w + 1024, 16
+  STREAM_TURN w
   add w, 1088
   add t0, 96
   cmp t0, groups
@@ -71,6 +74,10 @@ kern_end
 %endmacro
 
 GEMV_Q80 avx2
+GEMV_Q80 avx2, _pages
 GEMV_Q80 vnni
+GEMV_Q80 vnni, _pages
 GEMV_Q80 vnni8
+GEMV_Q80 vnni8, _pages
 GEMV_Q80 avx512
+GEMV_Q80 avx512, _pages

@@ -49,7 +49,7 @@ Counts counts_of(const SweepRow& r) {
 class Run {
  public:
   Run(const SweepCell& cell, const PanelLoads* loads)
-      : row_(cell.row), pool_(row_.threads), clock_(pool_), engine_(*cell.model, *cell.kern, pool_, options()), sampler_({}, 1) {
+      : row_(cell.row), pool_(row_.threads), clock_(pool_), engine_(*cell.model, cell.kern, pool_, options()), sampler_({}, 1) {
     if (loads) loads_.emplace(*cell.model, *loads, pool_);
     logits_.resize(cell.model->shape.vocab);
   }
@@ -179,7 +179,7 @@ Breakdown run_breakdown(const CpuFeatures& cpu, const SweepOptions& o, const Tab
       if (interrupted()) throw Interrupted{};
       SweepRow& row = plan.cells[i].row;
       double whole = 0;
-      for (const Sample& s : Run(plan.cells[i], panel_loads(cpu, row.path)).repetition()) {
+      for (const Sample& s : Run(plan.cells[i], panel_loads(cpu, plan.cells[i].kern)).repetition()) {
         whole += s.whole;
         steps[i].push_back(s);
       }

@@ -116,7 +116,7 @@ Round one_round(Bench& bench, const KernTable& k, const ReadLoop& loop) {
 // The rounds of the loop with the greatest median.
 RatioRow measure(Bench& bench, const KernTable& k, TType type, const std::vector<ReadLoop>& loops, unsigned rounds) {
   std::vector<RatioRow> rows;
-  for (const ReadLoop& loop : loops) rows.push_back({k.path, type, loop.name, {}, {}, {}});
+  for (const ReadLoop& loop : loops) rows.push_back({k.path, k.pages, type, loop.name, {}, {}, {}});
   for (unsigned round = 0; round < rounds; ++round)
     for (size_t i = 0; i < loops.size(); ++i) {
       const Round r = one_round(bench, k, loops[i]);
@@ -152,9 +152,13 @@ std::vector<RatioRow> run_ratio(const CpuFeatures& cpu, const RatioOptions& opti
     bench.check_loops(loops);
     for (const Path p : paths) {
       if (!options.path && !own_body(gemv_name(type), p)) continue;
-      bench.check_product(table(p));
-      rows.push_back(measure(bench, table(p), type, loops, options.rounds));
-      if (told) told(rows.back());
+      std::vector<KernTable> orders{table(p)};
+      if (type != TType::f32 && p != Path::ref) orders.push_back(pages_order(table(p)));
+      for (const KernTable& k : orders) {
+        bench.check_product(k);
+        rows.push_back(measure(bench, k, type, loops, options.rounds));
+        if (told) told(rows.back());
+      }
     }
   }
   return rows;

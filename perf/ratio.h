@@ -23,14 +23,15 @@ struct RatioOptions {
 
 struct RatioRow {
   Path path;
+  bool pages;  // memory read by pages
   TType type;
   std::string loop;                           // the read loop with the greatest median
   std::vector<double> read, product, ratios;  // GB/s, GB/s, product / read: a sample a round
 };
 
-// A row for each path (with a product of its own) and type, told as soon as it is there. Reads and products take turns over slices
-// of the same memory. Adds to `notes`, before the first row, what cannot be measured or is not as it should be. Throws Error where
-// a path's products differ from the reference's, naming it, or a read loop left something out.
+// A row for each path (with a product of its own), type and order of reading (f32 has one), told as soon as it is there. Reads and
+// products take turns over slices of the same memory. Adds to `notes`, before the first row, what cannot be measured or is not as
+// it should be. Throws Error where a path's products differ from the reference's, naming it, or a read loop left something out.
 std::vector<RatioRow> run_ratio(const CpuFeatures& cpu, const RatioOptions& options, std::vector<std::string>& notes,
                                 const std::function<void(const RatioRow&)>& told = {}, const TableOf& table = kern_table);
 

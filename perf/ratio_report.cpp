@@ -8,20 +8,20 @@
 namespace nyb {
 namespace {
 
-constexpr const char* kLine = "{:6}  {:4}  {:>9}  {:14}  {:>9}  {:>5}  {:>6}\n";
+constexpr const char* kLine = "{:6}  {:8}  {:4}  {:>9}  {:15}  {:>9}  {:>5}  {:>6}\n";
 
 }  // namespace
 
 std::string ratio_head(const Machine& m, const std::vector<std::string>& notes) {
   std::string out = machine_words(m) + "\n";
   for (const std::string& note : notes) out += note + "\n";
-  return out + fmt::format(kLine, "path", "type", "read GB/s", "fastest loop", "gemv GB/s", "ratio", "spread");
+  return out + fmt::format(kLine, "path", "order", "type", "read GB/s", "fastest loop", "gemv GB/s", "ratio", "spread");
 }
 
 std::string ratio_line(const RatioRow& r) {
   const auto number = [](const std::vector<double>& v, int digits) { return fmt::format("{:.{}f}", median(v), digits); };
-  return fmt::format(kLine, path_name(r.path), ttype_name(r.type), number(r.read, 2), r.loop, number(r.product, 2),
-                     number(r.ratios, 3), fmt::format("{:.0f} %", 100 * spread_of(r.ratios)));
+  return fmt::format(kLine, path_name(r.path), r.pages ? "by pages" : "in order", ttype_name(r.type), number(r.read, 2), r.loop,
+                     number(r.product, 2), number(r.ratios, 3), fmt::format("{:.0f} %", 100 * spread_of(r.ratios)));
 }
 
 std::string ratio_json(const std::vector<RatioRow>& rows, const RatioOptions& o, const std::vector<std::string>& notes,
@@ -35,8 +35,13 @@ std::string ratio_json(const std::vector<RatioRow>& rows, const RatioOptions& o,
   all["noisy_above"] = kNoisySpread;
   all["rows"] = Json::array();
   for (const RatioRow& r : rows) {
-    Json j = {{"kernel", path_name(r.path)},          {"type", ttype_name(r.type)},         {"loop", r.loop},
-              {"read_gb_per_second", median(r.read)}, {"gb_per_second", median(r.product)}, {"ratio", median(r.ratios)}};
+    Json j = {{"kernel", path_name(r.path)},
+              {"by_pages", r.pages},
+              {"type", ttype_name(r.type)},
+              {"loop", r.loop},
+              {"read_gb_per_second", median(r.read)},
+              {"gb_per_second", median(r.product)},
+              {"ratio", median(r.ratios)}};
     put_spread(j, r.ratios);
     j["samples"] = r.ratios;
     j["read_samples"] = r.read;

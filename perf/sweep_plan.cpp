@@ -7,6 +7,7 @@
 #include "common/app.h"
 #include "engine/engine.h"
 #include "engine/memory.h"
+#include "engine/read_order.h"
 #include "engine/self_check.h"
 #include "engine/threads.h"
 #include "model/shapes.h"
@@ -80,19 +81,26 @@ SweepRow row_of(const SweepModel& m, uint32_t chunk, KvType kv, Path path, unsig
 }
 
 void add_cells(SweepPlan& plan, const SweepModel& m, const SweepOptions& o, const std::vector<Path>& paths, const TableOf& table) {
-  const auto add = [&](KvType kv, uint32_t depth, uint32_t threads, Path p, uint32_t prompt, uint32_t gen) {
+  std::vector<KernTable> kerns;  // of the paths
+  for (const Path p : paths) {
+    const ReadOrder order = read_order(table(p), *m.model);
+    kerns.push_back(order.table);
+    if (order.other > 0)
+      plan.missing.push_back(fmt::format("{} on {}: {}", human_words(m.label), path_name(p), read_order_told(order)));
+  }
+  const auto add = [&](KvType kv, uint32_t depth, uint32_t threads, const KernTable& kern, uint32_t prompt, uint32_t gen) {
     if (prompt + gen == 0) return;
     if (uint64_t{depth} + prompt + gen + kWarmUp > m.model->shape.ctx)
       throw Error(fmt::format("{} has a context of {}, too short for {} tokens at depth {} ({} more warm it up)", m.label,
                               m.model->shape.ctx, prompt + gen, depth, kWarmUp));
-    plan.cells.push_back({m.model.get(), &table(p), row_of(m, o.chunk, kv, p, threads, prompt, gen, depth)});
+    plan.cells.push_back({m.model.get(), kern, row_of(m, o.chunk, kv, kern.path, threads, prompt, gen, depth)});
   };
   for (const KvType kv : o.kv)
     for (const uint32_t depth : o.depth)
       for (const uint32_t threads : plan.threads)
-        for (const Path p : paths) {
-          for (const uint32_t n : o.gen) add(kv, depth, threads, p, 0, n);
-          for (const uint32_t n : o.prompt) add(kv, depth, threads, p, n, 0);
+        for (const KernTable& kern : kerns) {
+          for (const uint32_t n : o.gen) add(kv, depth, threads, kern, 0, n);
+          for (const uint32_t n : o.prompt) add(kv, depth, threads, kern, n, 0);
         }
 }
 
@@ -149,7 +157,7 @@ double sweep_sample(const SweepCell& cell) {
   options.chunk = row.chunk;
   options.cancel = &interrupt_flag();
   Pool pool(row.threads);
-  Engine engine(*cell.model, *cell.kern, pool, options);
+  Engine engine(*cell.model, cell.kern, pool, options);
   const std::vector<int32_t> ids = some_ids(tokens + kWarmUp, vocab);
   std::vector<float> logits(vocab);
   eng_fill(engine, row.depth);

@@ -13,7 +13,7 @@ namespace nyb {
 // A row that can be run; its samples are still missing.
 struct SweepCell {
   const Model* model;
-  const KernTable* kern;
+  KernTable kern;  // with the faster order of reading weights
   SweepRow row;
 };
 

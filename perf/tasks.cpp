@@ -25,7 +25,7 @@ void refuse(const CLI::App& app, const std::string& task, const std::vector<std:
 
 // What is measured beside a peer is what a user would run, where nothing else is asked for.
 void peer_defaults(const CLI::App& app, const CpuFeatures& cpu, SweepOptions& o) {
-  if (o.paths.empty()) o.paths = {kern_pick(cpu).table->path};
+  if (o.paths.empty()) o.paths = {kern_pick(cpu).table.path};
   if (o.threads.empty()) o.threads = {threads_default().count};
   if (!app.count("--repetitions")) o.repetitions = kPeerRounds;
 }

@@ -89,7 +89,7 @@ int replay_run(Runtime& r, ChatOptions& o, const Record& rec) {
     j["not_computed"] = all.given;
     j["tokens"] = all.tokens;
     j["difference"] = all.difference;
-    j["kernel"] = path_name(r.kern.table->path);
+    j["kernel"] = path_name(r.kern.table.path);
     j["threads"] = r.threads.count;
     out_write(j.dump() + "\n");
   } else if (all.difference.empty()) {
@@ -97,7 +97,7 @@ int replay_run(Runtime& r, ChatOptions& o, const Record& rec) {
         all.given ? fmt::format("; {} from elsewhere, not compared", plural(all.given, "reply", "replies")) : "";
     out_write(fmt::format("identical: {}, {}, to the last bit{}; recorded on {} with {}, run on {} with {}\n",
                           plural(all.replies, "reply", "replies"), plural(all.tokens, "token", "tokens"), given,
-                          human_words(rec.kernel), plural(rec.threads, "thread", "threads"), path_name(r.kern.table->path),
+                          human_words(rec.kernel), plural(rec.threads, "thread", "threads"), path_name(r.kern.table.path),
                           plural(r.threads.count, "thread", "threads")));
   }
   if (all.difference.empty()) return 0;

@@ -84,7 +84,7 @@ void json_describe(nlohmann::ordered_json& j, const Runtime& r) {
   j["file"] = r.model->path;
   j["checksum"] = hex16(r.model->checksum);
   j["type"] = r.model->type_name;
-  j["kernel"] = path_name(r.kern.table->path);
+  j["kernel"] = path_name(r.kern.table.path);
   j["threads"] = r.threads.count;
   j["kv"] = kv_name(r.engine->kv());
   const MemoryReport m = memory_report(r);

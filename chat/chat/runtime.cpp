@@ -11,6 +11,7 @@
 #include "common/app.h"
 #include "common/model_cache.h"
 #include "engine/kern_measure.h"
+#include "engine/read_order.h"
 #include "kern/signal_mask.h"
 #include "model/look.h"
 
@@ -84,6 +85,9 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   }
   r.load.text = watch.lap();
   if (o.kernel.empty() && !asked) r.kern = kern_measure(cpu, *r.model);
+  const ReadOrder order = read_order(r.kern.table, *r.model);
+  r.kern.table = order.table;
+  if (order.other > 0) r.kern.reason += "; " + read_order_told(order);
   EngOptions e;
   e.ctx = o.ctx ? o.ctx : std::min(r.model->shape.ctx, kUsualContext);
   e.kv = o.kv;
@@ -91,7 +95,7 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   e.cancel = &interrupt_flag();
   const SignalsBlocked blocked(all_but_faults());
   r.pool = std::make_unique<Pool>(r.threads.count);
-  r.engine = std::make_unique<Engine>(*r.model, *r.kern.table, *r.pool, e);
+  r.engine = std::make_unique<Engine>(*r.model, r.kern.table, *r.pool, e);
   r.load.engine = watch.lap();
   return r;
 }
@@ -105,7 +109,7 @@ std::string no_template(const Runtime& r) {
 std::string banner(const Runtime& r) {
   const Model& m = *r.model;
   return fmt::format("{}: {} parameters, {}, {}; kernel {} ({}); {} thread{} ({})\n", human_words(m.name),
-                     human_count(m.shape.params), m.type_name, human_bytes(m.file_bytes), path_name(r.kern.table->path),
+                     human_count(m.shape.params), m.type_name, human_bytes(m.file_bytes), path_name(r.kern.table.path),
                      r.kern.reason, r.threads.count, r.threads.count == 1 ? "" : "s", r.threads.reason);
 }
 

@@ -53,7 +53,7 @@ Session::Session(Runtime& r, ChatOptions& o)
   record_.raw = o.raw;
   if (r.tmpl && r.tmpl->tells_date()) record_.date = date_text(o.tmpl.date);
   if (r.tmpl) record_.variables = o.tmpl.variables;
-  record_.kernel = path_name(r.kern.table->path);
+  record_.kernel = path_name(r.kern.table.path);
   record_.threads = r.threads.count;
   silent_ = true;  // nothing was said yet: a file that is there stays as it is
   if (!o.load.empty())

@@ -30,7 +30,7 @@ struct Engine::Impl {
 
   const Model& model;
   const ModelShape& shape;
-  const KernTable& kern;
+  const KernTable kern;
   Pool& pool;
   EngOptions opt;  // ctx and chunk as they came out
   uint32_t filled = 0;

@@ -57,14 +57,14 @@ struct Work {
 
 KernChoice kern_measure(const CpuFeatures& cpu, const Model& m, std::chrono::microseconds budget) {
   KernChoice usual = kern_pick(cpu);
-  std::vector<Timed> paths{{usual.table}};
+  std::vector<Timed> paths{{&usual.table}};
   for (const Path p : kAllPaths)
-    if (p != Path::ref && p != usual.table->path && cpu_missing(cpu, p).empty()) paths.push_back({&kern_table(p)});
+    if (p != Path::ref && p != usual.table.path && cpu_missing(cpu, p).empty()) paths.push_back({&kern_table(p)});
   if (paths.size() == 1) return usual;
 
   const MxcsrScope scope;
   const Clock::time_point start = Clock::now();
-  Work work(*m.layers.front().gate, *usual.table);
+  Work work(*m.layers.front().gate, usual.table);
   for (Timed& t : paths) work.run(*t.table);  // into the caches, and the clock up
   for (int round = 0; round < kRounds && (round == 0 || Clock::now() - start < budget); round++)
     for (Timed& t : paths) {
@@ -80,7 +80,7 @@ KernChoice kern_measure(const CpuFeatures& cpu, const Model& m, std::chrono::mic
     if (&t != best)
       others += fmt::format("{}{} takes {:.2f} times as long", others.empty() ? "" : ", ", path_name(t.table->path),
                             t.seconds / best->seconds);
-  return {best->table, "measured: " + others};
+  return {*best->table, "measured: " + others};
 }
 
 }  // namespace nyb

@@ -127,13 +127,18 @@ bool products(Check& c, const Unit& u, uint64_t most_panels, F&& f) {
   });
 }
 
-bool check_gemv_q8(Check& c) {
+using GemvQ8 = decltype(KernTable::gemv_q8) KernTable::*;
+bool check_gemv_q8(Check& c, GemvQ8 kernel) {
   return products(c, kQ8, kMostPanels, [&](const auto& w, const auto& scale, uint64_t groups, uint64_t n) {
     const std::vector<QxGroup> x = activations(c, groups);
-    return both_void<float>(c, n * kPanelRows,
-                            [&](const KernTable& t, auto& y) { t.gemv_q8(w.data(), scale.data(), x.data(), y.data(), groups, n); });
+    return both_void<float>(c, n * kPanelRows, [&](const KernTable& t, auto& y) {
+      (t.*kernel)(w.data(), scale.data(), x.data(), y.data(), groups, n);
+    });
   });
 }
+
+bool check_gemv_q8(Check& c) { return check_gemv_q8(c, &KernTable::gemv_q8); }
+bool check_gemv_q8_pages(Check& c) { return check_gemv_q8(c, &KernTable::gemv_q8_pages); }
 
 template <class Kernel>
 bool check_gemv(Check& c, const Unit& u, Kernel KernTable::*kernel) {
@@ -148,6 +153,10 @@ bool check_gemv_q4(Check& c) { return check_gemv(c, kQ4, &KernTable::gemv_q4); }
 bool check_gemv_q80(Check& c) { return check_gemv(c, kQ80, &KernTable::gemv_q80); }
 bool check_gemv_q4k(Check& c) { return check_gemv(c, kQ4k, &KernTable::gemv_q4k); }
 bool check_gemv_q6k(Check& c) { return check_gemv(c, kQ6k, &KernTable::gemv_q6k); }
+bool check_gemv_q4_pages(Check& c) { return check_gemv(c, kQ4, &KernTable::gemv_q4_pages); }
+bool check_gemv_q80_pages(Check& c) { return check_gemv(c, kQ80, &KernTable::gemv_q80_pages); }
+bool check_gemv_q4k_pages(Check& c) { return check_gemv(c, kQ4k, &KernTable::gemv_q4k_pages); }
+bool check_gemv_q6k_pages(Check& c) { return check_gemv(c, kQ6k, &KernTable::gemv_q6k_pages); }
 
 bool check_gemv_f32(Check& c) {
   return matrices(c, [&](uint64_t, uint64_t panels, uint64_t cols) {

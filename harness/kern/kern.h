@@ -48,7 +48,11 @@ struct KernTable {
 #define KERNEL(family, name, result, params, args, ...) result(*name) params = nullptr;
 #include "kern/kernels.def"
 #undef KERNEL
+  bool pages = false;  // whether this is pages_order's
 };
+
+// The same with the gemv that read memory by pages in the place of those that read it in order: the same bits at another speed.
+KernTable pages_order(KernTable t);
 
 // The complete table of one path. Fetching it runs nothing: whether the CPU can run it is cpu_missing's to say.
 const KernTable& kern_table(Path p);
@@ -61,7 +65,7 @@ struct KernInfo {
 std::span<const KernInfo> kern_list();
 
 struct KernChoice {
-  const KernTable* table;
+  KernTable table;
   std::string reason;  // one phrase for the banner: "best of avx2, avx512", "asked for by --kernel"
 };
 

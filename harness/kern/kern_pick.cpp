@@ -26,7 +26,7 @@ KernChoice best_path(const CpuFeatures& cpu) {
   for (const Path& p : kPreference) {
     if (!best && cpu_missing(cpu, p).empty()) best = &p;
   }
-  if (!best) return {&kern_table(Path::ref), "the slow scalar path: this CPU lacks " + cpu_missing(cpu, Path::avx2)};
+  if (!best) return {kern_table(Path::ref), "the slow scalar path: this CPU lacks " + cpu_missing(cpu, Path::avx2)};
   std::string can;
   for (const Path p : kAllPaths) {
     if (p == Path::ref || !cpu_missing(cpu, p).empty()) continue;
@@ -34,14 +34,14 @@ KernChoice best_path(const CpuFeatures& cpu) {
     can += path_name(p);
   }
   const bool choice = can != path_name(*best);
-  return {&kern_table(*best), choice ? "best of " + can : "the only vector path that this CPU has"};
+  return {kern_table(*best), choice ? "best of " + can : "the only vector path that this CPU has"};
 }
 
 }  // namespace
 
 KernChoice kern_pick(const CpuFeatures& cpu, std::string_view asked, const char* env) {
-  if (!asked.empty()) return {&kern_table(path_asked(cpu, asked, "--kernel")), "asked for by --kernel"};
-  if (env && *env) return {&kern_table(path_asked(cpu, env, "NYBBLE_KERNEL")), "asked for by NYBBLE_KERNEL"};
+  if (!asked.empty()) return {kern_table(path_asked(cpu, asked, "--kernel")), "asked for by --kernel"};
+  if (env && *env) return {kern_table(path_asked(cpu, env, "NYBBLE_KERNEL")), "asked for by NYBBLE_KERNEL"};
   return best_path(cpu);
 }
 

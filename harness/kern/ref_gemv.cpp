@@ -114,4 +114,13 @@ void gemv_f32(const float* w, const float* x, float* y, size_t cols, size_t pane
   }
 }
 
+// The order in which memory is read is no part of the definition.
+void gemv_q8_pages(const void* w, const float* row_scale, const QxGroup* x, float* y, size_t groups, size_t panels) {
+  gemv_q8(w, row_scale, x, y, groups, panels);
+}
+void gemv_q4_pages(const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) { gemv_q4(w, x, y, groups, panels); }
+void gemv_q80_pages(const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) { gemv_q80(w, x, y, groups, panels); }
+void gemv_q4k_pages(const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) { gemv_q4k(w, x, y, groups, panels); }
+void gemv_q6k_pages(const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) { gemv_q6k(w, x, y, groups, panels); }
+
 }  // namespace nyb::ref

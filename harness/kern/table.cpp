@@ -71,6 +71,16 @@ const KernTable& kern_table(Path p) {
   return kRefTable;
 }
 
+KernTable pages_order(KernTable t) {
+  t.gemv_q8 = t.gemv_q8_pages;
+  t.gemv_q4 = t.gemv_q4_pages;
+  t.gemv_q80 = t.gemv_q80_pages;
+  t.gemv_q4k = t.gemv_q4k_pages;
+  t.gemv_q6k = t.gemv_q6k_pages;
+  t.pages = true;
+  return t;
+}
+
 std::span<const KernInfo> kern_list() { return kInfos; }
 
 }  // namespace nyb

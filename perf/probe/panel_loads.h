@@ -16,8 +16,8 @@ struct PanelLoads {
   uint64_t (*f32)(const void* w, const float* x, size_t cols, size_t panels);
 };
 
-// With the vectors of that path's products (ref: the narrow ones). nullptr where `cpu` has no AVX2.
-const PanelLoads* panel_loads(const CpuFeatures& cpu, Path p);
+// With the vectors and the order of reading of that table's products (ref: the narrow ones). nullptr where `cpu` has no AVX2.
+const PanelLoads* panel_loads(const CpuFeatures& cpu, const KernTable& kern);
 
 // Loads panels [from, to) of a matrix and what the product takes of x, as mat_panels of one token does, but for the row scales of
 // q8 (a thousandth). Returns the exclusive or of the panels' 64-bit words.

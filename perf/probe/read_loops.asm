@@ -1,11 +1,12 @@
 ; read_loops: loops that only read, the measure of what memory gives. No kernel of the list; perf alone calls them.
 ;   read_N: returns the exclusive or of all 64-bit words of p[bytes], so that no load can be left out; bytes is a
 ;   multiple of 512 (what is beyond the last whole 512 is not read); any alignment. N results are in flight.
-;   read_N_ahead: the same with the prefetches of the products (stream.inc), so that nothing they gain is theirs alone.
+;   read_N_ahead, read_N_pages: the same with the prefetches of the products (stream.inc), in order and by pages, so that nothing they
+;   gain is theirs alone.
 ;   read_streams: the same in six places at once, each a sixth of all: a core follows several streams, and where one of them is
 ;   held up (a page's end, a line that is late) the others go on.
 ;
-;   loads_N: the loads of a product in panels that are one stream (int8, int4 ...), N bytes of it at a time, and of
+;   loads_N, loads_N_pages: the loads of a product in panels that are one stream (int8, int4 ...), N bytes of it at a time, and of
 ;   nothing else: w[bytes] with the products' prefetches, and for each N bytes ten or twenty broadcasts of x (32 bytes of it, again and
 ;   again: it lies in the first cache). Returns as read_N does; bytes is a multiple of 32.
 ;   loads_f32: those of gemv_f32, four panels of cols columns at once, and x[cols].
@@ -53,11 +54,17 @@
 
 %macro READ_LOOP 2-3
 path_begin %1
+%ifidn %3, _pages
+  STREAM_ORDER _pages, 8
+%else
+  STREAM_ORDER , 8
+%endif
 kern read_%2%3, 2, 0, %2, p, bytes
   CLEAR %2
   and bytes, -512
   jz .fold
   add bytes, p
+  STREAM_START p
 .next:
   %assign i 0
   %rep 512 / VBYTES
@@ -68,10 +75,10 @@ kern read_%2%3, 2, 0, %2, p, bytes
   %ifnempty %3
     %assign i 0
     %rep 8
-      STREAM_LINE p + 64 * i
+      STREAM_LINE p + 64 * i, i
       %assign i i + 1
     %endrep
-    STREAM_PAGE p
+    STREAM_TURN p
   %endif
   add p, 512
   cmp p, bytes
@@ -132,17 +139,20 @@ READ_LOOP %1, 1
 READ_LOOP %1, 4
 READ_LOOP %1, 8
 READ_LOOP %1, 8, _ahead
+READ_LOOP %1, 8, _pages
 READ_STREAMS %1
 %endmacro
 
 READ_LOOPS avx2
 READ_LOOPS avx512
 
-%macro LOADS 3
+%macro LOADS 3-4
 path_begin %1
-kern loads_%2, 3, 0, 16, w, x, bytes
+STREAM_ORDER %4, %2 / 64
+kern loads_%2%4, 3, 0, 16, w, x, bytes
   CLEAR 8
   add bytes, w
+  STREAM_START w
   lea t2, [bytes - %2]                      ; the last place of a whole turn
   cmp w, t2
   ja .rest
@@ -160,10 +170,10 @@ kern loads_%2, 3, 0, 16, w, x, bytes
   %endrep
   %assign i 0
   %rep %2 / 64
-    STREAM_LINE w + 64 * i
+    STREAM_LINE w + 64 * i, i
     %assign i i + 1
   %endrep
-  STREAM_PAGE w
+  STREAM_TURN w
   add w, %2
   cmp w, t2
   jbe .turn
@@ -238,7 +248,9 @@ kern_end
 
 %macro ALL_LOADS 1
 LOADS %1, 512, 10                           ; q8: a group's 32 bytes of x by four, its scale, its sum
+LOADS %1, 512, 10, _pages
 LOADS %1, 576, 20                           ; q4: two groups'
+LOADS %1, 576, 20, _pages
 LOADS_F32 %1
 %endmacro
 

@@ -8,11 +8,13 @@ uint64_t nyb_read_1_avx2(const void* p, size_t bytes);
 uint64_t nyb_read_4_avx2(const void* p, size_t bytes);
 uint64_t nyb_read_8_avx2(const void* p, size_t bytes);
 uint64_t nyb_read_8_ahead_avx2(const void* p, size_t bytes);
+uint64_t nyb_read_8_pages_avx2(const void* p, size_t bytes);
 uint64_t nyb_read_streams_avx2(const void* p, size_t bytes);
 uint64_t nyb_read_1_avx512(const void* p, size_t bytes);
 uint64_t nyb_read_4_avx512(const void* p, size_t bytes);
 uint64_t nyb_read_8_avx512(const void* p, size_t bytes);
 uint64_t nyb_read_8_ahead_avx512(const void* p, size_t bytes);
+uint64_t nyb_read_8_pages_avx512(const void* p, size_t bytes);
 uint64_t nyb_read_streams_avx512(const void* p, size_t bytes);
 }
 
@@ -23,6 +25,7 @@ std::vector<ReadLoop> read_loops(const CpuFeatures& cpu) {
     loops.push_back({"ymm x4", nyb_read_4_avx2});
     loops.push_back({"ymm x8", nyb_read_8_avx2});
     loops.push_back({"ymm x8 ahead", nyb_read_8_ahead_avx2});
+    loops.push_back({"ymm x8 by pages", nyb_read_8_pages_avx2});
     loops.push_back({"ymm, 6 streams", nyb_read_streams_avx2});
   }
   if (cpu_missing(cpu, Path::avx512).empty()) {
@@ -30,6 +33,7 @@ std::vector<ReadLoop> read_loops(const CpuFeatures& cpu) {
     loops.push_back({"zmm x4", nyb_read_4_avx512});
     loops.push_back({"zmm x8", nyb_read_8_avx512});
     loops.push_back({"zmm x8 ahead", nyb_read_8_ahead_avx512});
+    loops.push_back({"zmm x8 by pages", nyb_read_8_pages_avx512});
     loops.push_back({"zmm, 6 streams", nyb_read_streams_avx512});
   }
   return loops;

@@ -13,11 +13,12 @@ struct ReadLoop {
   uint64_t (*run)(const void* p, size_t bytes);
 };
 
-// Those that this CPU can run. Empty: none. The last two are the widest with prefetches, and the widest of several streams.
+// Those that this CPU can run. Empty: none. The last three are the widest with prefetches, in order and by pages, and the widest of
+// several streams.
 std::vector<ReadLoop> read_loops(const CpuFeatures& cpu);
 
-// The same in plain C++: one stream, compiled for the widest vectors that the CPU has; six, for SSE2 and for AVX2 where it is there
-// (in six streams width is no gain).
+// The same in plain C++: one stream, compiled for the widest vectors that the CPU has, and by pages; six, for SSE2 and for AVX2
+// where it is there (in six streams width is no gain).
 std::vector<ReadLoop> plain_loops(const CpuFeatures& cpu);
 
 }  // namespace nyb

@@ -34,7 +34,7 @@ double weights_read_speed(const Model& model, Pool& pool) {
   double best = 0;
   std::vector<ReadLoop> all = read_loops(cpu_here());
   if (all.empty()) all = plain_loops(cpu_here());
-  const std::span<const ReadLoop> loops = std::span(all).last(2);
+  const std::span<const ReadLoop> loops = std::span(all).last(std::min<size_t>(all.size(), 3));
   std::vector<uint64_t> sums(size_t{pool.threads()} * 8);  // a line each; kept, so that no load can be left out
   for (int pass = 0; pass < kPasses; ++pass)
     for (const ReadLoop& loop : loops) {

@@ -27,12 +27,13 @@ struct Way {
   Path path = Path::ref;
   unsigned threads = 1;
   size_t chunk = 0;
-  bool reused = false;
+  bool reused = false;  // the cache; and the weights are read by pages
 };
 
 std::ostream& operator<<(std::ostream& o, const Way& w) {
   o << path_name(w.path) << ", " << w.threads << " threads, ";
-  return (w.chunk == 0 ? o << "token by token" : o << "chunks of " << w.chunk) << (w.reused ? ", reused cache" : ", fresh cache");
+  return (w.chunk == 0 ? o << "token by token" : o << "chunks of " << w.chunk)
+         << (w.reused ? ", reused cache, by pages" : ", fresh cache, in order");
 }
 
 Pool& pool_of(unsigned threads) {
@@ -60,7 +61,8 @@ std::vector<float> logits_of(const Model& m, KvType kv, const Way& way, std::spa
   EngOptions opt;
   opt.kv = kv;
   opt.chunk = static_cast<uint32_t>(std::clamp<size_t>(way.chunk, 1, m.shape.ctx));
-  Engine e(m, kern_table(way.path), pool, opt);
+  const KernTable& kern = kern_table(way.path);
+  Engine e(m, way.reused ? pages_order(kern) : kern, pool, opt);
   const EmulationWatch watch(e);
   const bool single = way.chunk == 0;
   const size_t vocab = m.shape.vocab, half = ids.size() / 2;

@@ -21,13 +21,13 @@ TEST(KernMeasure, OneOfThoseThatCanRunAndWhy) {
   for (const TType type : {TType::f32, TType::q8, TType::q4}) {
     const auto m = small(type);
     const KernChoice c = kern_measure(cpu_here(), *m);
-    EXPECT_EQ(cpu_missing(cpu_here(), c.table->path), "");
+    EXPECT_EQ(cpu_missing(cpu_here(), c.table.path), "");
     if (can < 2) {
       EXPECT_EQ(c.reason, kern_pick(cpu_here()).reason);
       continue;
     }
     EXPECT_TRUE(c.reason.starts_with("measured: ")) << c.reason;
-    EXPECT_EQ(c.reason.find(std::string(path_name(c.table->path)) + " takes"), std::string::npos) << c.reason;
+    EXPECT_EQ(c.reason.find(std::string(path_name(c.table.path)) + " takes"), std::string::npos) << c.reason;
   }
 }
 
@@ -35,7 +35,7 @@ TEST(KernMeasure, NothingToChooseFrom) {
   const auto m = small(TType::q8);
   CpuFeatures none{};
   const KernChoice c = kern_measure(none, *m);
-  EXPECT_EQ(c.table->path, Path::ref);
+  EXPECT_EQ(c.table.path, Path::ref);
   EXPECT_EQ(c.reason, kern_pick(none).reason);
 }
 

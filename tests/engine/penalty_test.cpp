@@ -15,7 +15,7 @@ namespace {
 
 const KernTable& best() {
   static const KernChoice choice = kern_pick(cpu_here());
-  return *choice.table;
+  return choice.table;
 }
 
 int32_t greedy(std::vector<float> logits, float penalty, uint32_t last_n, const std::vector<int32_t>& context) {

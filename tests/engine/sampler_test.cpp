@@ -84,7 +84,7 @@ struct PlainSampler {
 
 const KernTable& best() {
   static const KernChoice choice = kern_pick(cpu_here());
-  return *choice.table;
+  return choice.table;
 }
 
 std::vector<float> random_logits(std::mt19937_64& rng, size_t n, float size, bool coarse) {

@@ -6,17 +6,18 @@
 namespace nyb::test {
 namespace {
 
+template <auto Ref>
 void gemv_q8(KernRun& run, const Shape& s, Kind kind) {
   const size_t groups = s[0], panels = s[1];
   const PanelInput in = panel_input(run, kQ8, groups, panels, 1, kind);
   std::vector<float> want(16 * panels);
-  ref::gemv_q8(in.w.data(), in.row_scale.data(), in.x.data(), want.data(), groups, panels);
+  Ref(in.w.data(), in.row_scale.data(), in.x.data(), want.data(), groups, panels);
   run.open({{"groups", groups}, {"panels", panels}}, kind);
   const uint8_t* pw = run.in(in.w);
   const float* ps = run.in(in.row_scale);
   const QxGroup* px = run.in(in.x);
   float* y = run.out<float>(16 * panels);
-  run.call(ref::gemv_q8, pw, ps, px, y, groups, panels);
+  run.call(Ref, pw, ps, px, y, groups, panels);
   run.expect(y, want, "y");
 }
 
@@ -48,8 +49,9 @@ void gemv_f32(KernRun& run, const Shape& s, Kind kind) {
 }
 
 // Many panels, as a model has them; too many instructions for traps.
+template <auto Ref>
 void q8_extra(KernRun& run) {
-  if (!run.target().emulated) gemv_q8(run, {18, 100, 0}, Kind::normal);
+  if (!run.target().emulated) gemv_q8<Ref>(run, {18, 100, 0}, Kind::normal);
 }
 template <const Panels& P, auto Ref>
 void panels_extra(KernRun& run) {
@@ -63,12 +65,21 @@ std::vector<KernelCase> gemv_cases() {
   const std::vector<Kind> quantized = {normal, wide, tiny, large, zero, halfway, extreme, outlier};
   const auto shapes = grid(range(0, 9, {24}), range(0, 5)), few = grid({2, 3}, {3});
   const auto blocks = grid({0, 8, 16}, range(0, 5)), few_blocks = grid({8}, {3});
+  // By pages the arithmetic is the same; panels begin and end as they do, over even and odd numbers of groups.
+  const auto some = grid({0, 1, 2, 5, 24}, {0, 1, 4}), some_blocks = grid({0, 8, 16}, {0, 1, 3, 4});
   return {
-      {"gemv_q8", shapes, few, quantized, gemv_q8, q8_extra},
+      {"gemv_q8", shapes, few, quantized, gemv_q8<ref::gemv_q8>, q8_extra<ref::gemv_q8>},
       {"gemv_q4", shapes, few, quantized, gemv_panels<kQ4, ref::gemv_q4>, panels_extra<kQ4, ref::gemv_q4>},
       {"gemv_q80", shapes, few, quantized, gemv_panels<kQ80, ref::gemv_q80>, panels_extra<kQ80, ref::gemv_q80>},
       {"gemv_q4k", blocks, few_blocks, quantized, gemv_panels<kQ4k, ref::gemv_q4k>, panels_extra<kQ4k, ref::gemv_q4k>},
       {"gemv_q6k", blocks, few_blocks, quantized, gemv_panels<kQ6k, ref::gemv_q6k>, panels_extra<kQ6k, ref::gemv_q6k>},
+      {"gemv_q8_pages", some, few, quantized, gemv_q8<ref::gemv_q8_pages>, q8_extra<ref::gemv_q8_pages>},
+      {"gemv_q4_pages", some, few, quantized, gemv_panels<kQ4, ref::gemv_q4_pages>, panels_extra<kQ4, ref::gemv_q4_pages>},
+      {"gemv_q80_pages", some, few, quantized, gemv_panels<kQ80, ref::gemv_q80_pages>, panels_extra<kQ80, ref::gemv_q80_pages>},
+      {"gemv_q4k_pages", some_blocks, few_blocks, quantized, gemv_panels<kQ4k, ref::gemv_q4k_pages>,
+       panels_extra<kQ4k, ref::gemv_q4k_pages>},
+      {"gemv_q6k_pages", some_blocks, few_blocks, quantized, gemv_panels<kQ6k, ref::gemv_q6k_pages>,
+       panels_extra<kQ6k, ref::gemv_q6k_pages>},
       {"gemv_f32",
        grid(range(0, 40, {64, 100, 172, 256, 288}), range(0, 5)),
        grid({19}, {3}),

@@ -112,12 +112,32 @@ TEST(Tables, EachPathSaysItsName) {
   for (const Path p : kAllPaths) EXPECT_EQ(kern_table(p).path, p) << path_name(p);
 }
 
+// Other functions in the places of the quantized products, and nothing else.
+TEST(Tables, ByPagesAreTheProductsAlone) {
+  for (const Path p : kAllPaths) {
+    const KernTable was = kern_table(p), is = pages_order(was);
+    EXPECT_EQ(is.path, p);
+    EXPECT_TRUE(is.pages && !was.pages);
+    const auto exchanged = [](std::string_view family, std::string_view name) {
+      return family == "gemv" && name != "gemv_f32" && !name.ends_with("_pages");
+    };
+#define KERNEL(family, name, ...) EXPECT_EQ(is.name != was.name, exchanged(#family, #name)) << #name;
+#include "kern/kernels.def"
+#undef KERNEL
+    EXPECT_EQ(is.gemv_q8, was.gemv_q8_pages);
+    EXPECT_EQ(is.gemv_q4, was.gemv_q4_pages);
+    EXPECT_EQ(is.gemv_q80, was.gemv_q80_pages);
+    EXPECT_EQ(is.gemv_q4k, was.gemv_q4k_pages);
+    EXPECT_EQ(is.gemv_q6k, was.gemv_q6k_pages);
+  }
+}
+
 TEST(Tables, AForcedPathIsTheOneThatRuns) {
   for (const Path p : kAllPaths) {
     if (!cpu_missing(cpu_here(), p).empty()) continue;  // kern_pick's refusal is tested with the reference
     const KernChoice choice = kern_pick(cpu_here(), path_name(p));
-    EXPECT_EQ(choice.table, &kern_table(p)) << path_name(p);
-    EXPECT_EQ(choice.table->path, p);
+    EXPECT_EQ(choice.table.gemv_q8, kern_table(p).gemv_q8) << path_name(p);
+    EXPECT_EQ(choice.table.path, p);
   }
 }
 

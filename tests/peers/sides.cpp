@@ -74,7 +74,7 @@ Sides sides_in_f32(const ModelSource& src, const std::string& name) {
 
 std::vector<float> our_logits(const Model& model, const std::vector<int32_t>& ids) {
   Pool pool(1);
-  Engine e(model, *kern_pick(cpu_here()).table, pool);
+  Engine e(model, kern_pick(cpu_here()).table, pool);
   std::vector<float> out(ids.size() * model.shape.vocab);
   eng_step(e, ids, 0, out);
   return out;
@@ -82,7 +82,7 @@ std::vector<float> our_logits(const Model& model, const std::vector<int32_t>& id
 
 std::vector<int32_t> Sides::greedy(const std::vector<int32_t>& ids, size_t n, double* margin) const {
   Pool pool(1);
-  Engine e(*model, *kern_pick(cpu_here()).table, pool);
+  Engine e(*model, kern_pick(cpu_here()).table, pool);
   const size_t vocab = model->shape.vocab;
   std::vector<int32_t> out, next = ids;
   double least = HUGE_VAL;

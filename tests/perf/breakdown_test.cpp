@@ -142,24 +142,26 @@ TEST(Breakdown, WordsAndJson) {
 
 // Any number of panels and groups, of every type and from every place: what is loaded is what is there.
 TEST(PanelLoads, LeaveNothingOut) {
-  if (!panel_loads(cpu_here(), Path::avx2)) GTEST_SKIP() << "this CPU lacks " << cpu_missing(cpu_here(), Path::avx2);
+  if (!panel_loads(cpu_here(), kern_table(Path::avx2))) GTEST_SKIP() << "this CPU lacks " << cpu_missing(cpu_here(), Path::avx2);
   for (const Path p : {Path::avx2, Path::avx512}) {
     if (!cpu_missing(cpu_here(), p).empty()) continue;
-    const PanelLoads& loads = *panel_loads(cpu_here(), p);
-    for (const TType t : kMatrixTypes)
-      for (const size_t cols : {size_t{32}, size_t{96}, size_t{256}, size_t{1024}, size_t{172}}) {
-        if (cols % block_cols(t) != 0) continue;
-        constexpr size_t panels = 9;
-        std::vector<std::byte> bytes(weight_bytes(t, panels * kPanelRows, cols));
-        const Tensor w = random_matrix(t, panels * kPanelRows, cols, bytes.data(), 7);
-        const Vectors x(cols, panels * kPanelRows);
-        for (size_t from = 0; from < panels; ++from)
-          for (size_t to = from + 1; to <= panels; ++to)
-            EXPECT_EQ(load_panels(loads, w, from, to, x.in()), panels_xor(w, from, to))
-                << path_name(p) << ' ' << ttype_name(t) << ' ' << cols << ' ' << from << ' ' << to;
-      }
+    for (const KernTable& order : {kern_table(p), pages_order(kern_table(p))}) {
+      const PanelLoads& loads = *panel_loads(cpu_here(), order);
+      for (const TType t : kMatrixTypes)
+        for (const size_t cols : {size_t{32}, size_t{96}, size_t{256}, size_t{1024}, size_t{172}}) {
+          if (cols % block_cols(t) != 0) continue;
+          constexpr size_t panels = 9;
+          std::vector<std::byte> bytes(weight_bytes(t, panels * kPanelRows, cols));
+          const Tensor w = random_matrix(t, panels * kPanelRows, cols, bytes.data(), 7);
+          const Vectors x(cols, panels * kPanelRows);
+          for (size_t from = 0; from < panels; ++from)
+            for (size_t to = from + 1; to <= panels; ++to)
+              EXPECT_EQ(load_panels(loads, w, from, to, x.in()), panels_xor(w, from, to))
+                  << path_name(p) << ' ' << order.pages << ' ' << ttype_name(t) << ' ' << cols << ' ' << from << ' ' << to;
+        }
+    }
   }
-  EXPECT_EQ(panel_loads(CpuFeatures{}, Path::avx512), nullptr);
+  EXPECT_EQ(panel_loads(CpuFeatures{}, kern_table(Path::avx512)), nullptr);
 }
 
 TEST(StageLoads, ALoopThatLeavesSomethingOutIsSaid) {

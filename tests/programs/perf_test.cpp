@@ -97,8 +97,9 @@ TEST(Perf, TheRatioIsMeasured) {
   const Ran r = perf({"--ratio", "--mib", "64", "--rounds", "1", "--kernel", "avx2", "--threads", "2"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.out.find("  ratio  spread\n"), std::string::npos) << r.out;
-  for (const char* row : {"\navx2    q8 ", "\navx2    q4 ", "\navx2    f32 ", "\navx2    q8_0", "\navx2    q4_K", "\navx2    q6_K"})
-    EXPECT_NE(r.out.find(row), std::string::npos) << r.out;
+  for (const char* row : {"in order  f32 ", "in order  q8 ", "by pages  q8 ", "in order  q4 ", "by pages  q4 ", "by pages  q8_0",
+                          "by pages  q4_K", "by pages  q6_K"})
+    EXPECT_NE(r.out.find("\navx2    " + std::string(row)), std::string::npos) << r.out;
 }
 
 // The program's own options in both forms, beside Google Benchmark's.

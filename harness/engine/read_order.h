@@ -1,0 +1,23 @@
+// read_order.h - whether this CPU reads a model's weights faster in order or by pages (macros/stream.inc). The bits are the same,
+// so the choice may hang on a measurement.
+#pragma once
+#include "kern/kern.h"
+#include "model/model.h"
+
+namespace nyb {
+
+struct ReadOrder {
+  KernTable table;   // with the faster order
+  double other = 0;  // how many times as long the other takes; 0: not measured
+};
+
+// Times products with slices of the feed-forward matrices from memory (they are driven out of the caches before; a model that stays
+// in one gains little by either), one of a layer's pair in order and its twin by pages: a few milliseconds of one thread. In order
+// where the difference is not above what a measurement can show, and where there is nothing to measure: no quantized matrices, too
+// small ones, the scalar path.
+ReadOrder read_order(const KernTable& kern, const Model& m);
+
+// "weights read by pages, in order takes 1.41 times as long"; nothing where it was not measured.
+std::string read_order_told(const ReadOrder& o);
+
+}  // namespace nyb
