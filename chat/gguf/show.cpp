@@ -69,7 +69,7 @@ std::string greatest(const GgufTensor& a, const GgufTensor& b) {
     source_read(sb, from, n, vb.data());
     for (uint64_t i = 0; i < n; i++) {
       const double d = std::abs(static_cast<double>(va[i]) - static_cast<double>(vb[i]));
-      if (!(d <= worst)) {  // NaN too
+      if (std::isnan(d) ? !std::isnan(worst) : d > worst) {  // beyond a NaN there is nothing
         worst = d;
         at = from + i;
       }

@@ -1,12 +1,15 @@
 // gguf's other tasks: files for Ollama, what is in a GGUF, and how two differ.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
 #include "model/gguf.h"
 #include "programs.h"
 #include "support/data.h"
+#include "support/gguf_file.h"
+#include "support/text.h"
 
 namespace nyb::test {
 namespace {
@@ -71,6 +74,34 @@ TEST(GgufOllama, OllamaIsCalled) {
   EXPECT_TRUE(fs::exists(dir / "pocket-q8_0.gguf"));
 }
 
+// The text of the Modelfile of pocket with another template; `err` is what was said.
+std::string modelfile_with(const char* jinja, std::string& err) {
+  const std::string model = pocket_with("ollama", [&](std::string_view key, MetaValue& value) {
+    if (key != key::chat_template) return true;
+    if (jinja) value = std::string(jinja);
+    return jinja != nullptr;
+  });
+  const fs::path dir = fresh("templates");
+  const Ran r =
+      gguf({model, dir.string(), "--ollama", "m", "--types", "q8_0,f16", "--quiet"}, {.env = {"PATH=" + fresh("empty").string()}});
+  EXPECT_EQ(r.code, 0) << r.err;
+  err = r.err;
+  EXPECT_EQ(Gguf((dir / "m-f16.gguf").string()).tensor("blk.0.attn_q.weight")->type->name, "f16");
+  return read_file(dir / "m-q8_0.Modelfile");
+}
+
+TEST(GgufOllama, TemplatesThatAModelfileCannotHave) {
+  std::string err;
+  EXPECT_TRUE(modelfile_with(nullptr, err).starts_with("FROM ./m-q8_0.gguf\nTEMPLATE \"\"\"{{ .Prompt }}\"\"\"\nPARAMETER stop "));
+  EXPECT_EQ(err, "");
+  const std::string quotes = "a Modelfile has no way to say a text with three quotes";
+  EXPECT_TRUE(modelfile_with("{% for m in messages %}{{ m['role'] + '\"\"\"' + m['content'] }}{% endfor %}", err)
+                  .starts_with("FROM ./m-q8_0.gguf\nPARAMETER "));
+  EXPECT_EQ(count_of(err, quotes), 1u) << "once for all types: " << err;
+  modelfile_with("{% for m in messages %}{{ m['role'] + m['content'] | upper }}{% endfor %}", err);
+  EXPECT_EQ(count_of(err, "the Modelfile has no TEMPLATE, which is yours to add: the chat template "), 1u) << err;
+}
+
 TEST(GgufOllama, WrongUsage) {
   for (const char* name : {"", "a b", "a:b", "/a", "a/", "a//b", "-a", "a\"b"})
     EXPECT_EQ(gguf({pocket_model(), "--ollama", name}).code, 2) << name;
@@ -117,6 +148,76 @@ TEST(GgufShow, Diff) {
   r = gguf({"--diff", a, b});
   EXPECT_NE(r.out.find("tensor output_norm.weight  differ by 99"), std::string::npos) << r.out;
   EXPECT_NE(r.out.find(" at most (value 255), relative L2 "), std::string::npos) << r.out;
+}
+
+std::string floats(std::vector<float> v, size_t at, float x) {
+  v.at(at) = x;
+  std::string out;
+  for (const float y : v) out += le(y);
+  return out;
+}
+
+std::string written(const GgufMade& g, const std::string& name) {
+  std::string path = (fresh("shown-" + name) / (name + ".gguf")).string();
+  std::ofstream(path, std::ios::binary) << g.bytes();
+  return path;
+}
+
+TEST(GgufShow, EachWayToDiffer) {
+  constexpr uint32_t f32 = 0, iq2_xxs = 16;
+  const std::vector<float> ones(8, 1), many(70000, 1);
+  GgufMade one, two;
+  one.set("general.name", gguf::str("m")).set("only.one", gguf::u32(7)).set("typed", gguf::u32(5));
+  two.set("general.name", gguf::str("m")).set("only.two", gguf::boolean(1)).set("typed", gguf::i32(5));
+  one.tensors = {{"far", {70000}, f32, floats(many, 66000, 1)},
+                 {"nan", {8}, f32, floats(ones, 2, 1)},
+                 {"of_one", {8}, f32, floats(ones, 0, 1)},
+                 {"same", {8}, f32, floats(ones, 0, 1)},
+                 {"shape", {4, 2}, f32, floats(ones, 0, 1)},
+                 {"unread", {256}, iq2_xxs, std::string(66, 'a')},
+                 {"zero", {8}, f32, floats({0, 0, 0, 0, 0, 0, 0, 0}, 0, 0)}};
+  two.tensors = {{"far", {70000}, f32, floats(many, 66000, 3)},
+                 {"nan", {8}, f32, floats(ones, 2, std::nanf(""))},
+                 {"of_two", {8}, f32, floats(ones, 0, 1)},
+                 {"same", {8}, f32, floats(ones, 0, 1)},
+                 {"shape", {2, 4}, f32, floats(ones, 0, 1)},
+                 {"unread", {256}, iq2_xxs, std::string(66, 'b')},
+                 {"zero", {8}, f32, floats({0, 0, 0, 0, 0, 0, 0, 0}, 7, -0.0F)}};
+  const std::string a = written(one, "one"), b = written(two, "two");
+  const Ran r = gguf({"--diff", a, b});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.out, "only in " + a + ": key only.one  7\nkey typed  5 | 5\nonly in " + b +
+                       ": key only.two  true\n"
+                       "tensor far  differ by 2 at most (value 66000), relative L2 0.00756\n"
+                       "tensor nan  differ by nan at most (value 2), relative L2 nan\n"
+                       "only in " +
+                       a +
+                       ": tensor of_one\n"
+                       "tensor shape  4 x 2 | 2 x 4\n"
+                       "tensor unread  not compared\n"
+                       "tensor zero  the same values\n"
+                       "only in " +
+                       b + ": tensor of_two\nthe same: 1 keys, 1 tensors\n");
+}
+
+TEST(GgufShow, LongValuesAndParts) {
+  GgufMade parts[2];
+  for (uint16_t n = 0; n < 2; n++) {
+    parts[n].set("split.no", gguf::u16(n)).set("split.count", gguf::u16(2));
+    parts[n].tensors = {{n == 0 ? "x" : "y", {1000, 100}, 0, std::string(400000, '\0')}};
+  }
+  parts[0]
+      .set("few", gguf::list<int32_t>(5, {1, 2, 3, 4, 5, 6}))
+      .set("more", gguf::list<int32_t>(5, {1, 2, 3, 4, 5, 6, 7}))
+      .set("text", gguf::str(std::string(101, 'x')));
+  const fs::path dir = fresh("parts");
+  for (const size_t n : {0, 1})
+    std::ofstream(dir / ("m-0000" + std::to_string(n + 1) + "-of-00002.gguf"), std::ios::binary) << parts[n].bytes();
+  const Ran r = gguf({"--info", (dir / "m-00001-of-00002.gguf").string()});
+  ASSERT_EQ(r.code, 0) << r.err;
+  for (const std::string line : {"5 keys, 2 tensors, 800.5 kB in 2 files\n", "few  6 x i32: 1, 2, 3, 4, 5, 6\n",
+                                 "more  7 x i32: 1, 2, 3, 4, 5, 6 ...\n", "\"... (101 bytes)\n", "f32: 2 tensors, 800.0 kB\n"})
+    EXPECT_NE(r.out.find(line), std::string::npos) << line << r.out;
 }
 
 TEST(GgufShow, Errors) {
