@@ -57,14 +57,18 @@ struct Work {
 
 KernChoice kern_measure(const CpuFeatures& cpu, const Model& m, std::chrono::microseconds budget) {
   KernChoice usual = kern_pick(cpu);
-  std::vector<Timed> paths{{&usual.table}};
+  std::vector<KernTable> tables{usual.table};
   for (const Path p : kAllPaths)
-    if (p != Path::ref && p != usual.table.path && cpu_missing(cpu, p).empty()) paths.push_back({&kern_table(p)});
-  if (paths.size() == 1) return usual;
+    if (p != Path::ref && p != usual.table.path && cpu_missing(cpu, p).empty()) tables.push_back(kern_table(p));
+  return tables.size() == 1 ? usual : kern_fastest(tables, m, budget);
+}
 
+KernChoice kern_fastest(std::span<const KernTable> tables, const Model& m, std::chrono::microseconds budget) {
   const MxcsrScope scope;
   const Clock::time_point start = Clock::now();
-  Work work(*m.layers.front().gate, usual.table);
+  Work work(*m.layers.front().gate, tables.front());
+  std::vector<Timed> paths;
+  for (const KernTable& t : tables) paths.push_back({&t});
   for (Timed& t : paths) work.run(*t.table);  // into the caches, and the clock up
   for (int round = 0; round < kRounds && (round == 0 || Clock::now() - start < budget); round++)
     for (Timed& t : paths) {
