@@ -255,6 +255,30 @@ TEST(Engine, NamesTheLayerWhoseKeysOrValuesDoNotFitF16) {
   }
 }
 
+// Of an infinity an int8 cache would keep scale and zeros that look like any others.
+TEST(Engine, NamesTheLayerWhoseKeysValuesOrQueriesAreNotFiniteInQ8) {
+  const std::tuple<const char*, const char*> rows[] = {
+      {"k", "a key or value is not finite"}, {"v", "a key or value is not finite"}, {"q", "an attention score is not finite"}};
+  const std::vector<int32_t> ids = count_up(12);
+  for (const auto& [name, stage] : rows) {
+    Weights w = random_weights(small_shape(), false, 12);
+    // one row of the matrix, and so one value of one head
+    for (size_t i = 0; i < 48; i++) w.layer(1, name)[i] = i % 2 == 0 ? 3e38f : -3e38f;
+    const auto m = make_model(w, all(TType::f32));
+    for (const Path path : {Path::ref, runnable_paths().back()})
+      for (const uint32_t chunk : {1u, 32u}) {
+        SCOPED_TRACE(testing::Message() << name << ", " << path_name(path) << ", chunks of " << chunk);
+        EngOptions opt;
+        opt.chunk = chunk;
+        opt.kv = KvType::q8;
+        Engine e(*m, kern_table(path), pool(), opt);
+        std::vector<float> logits(ids.size() * 61);
+        expect_words(error_of([&] { eng_step(e, ids, 0, logits); }), {"layer 1", stage, "position "});
+        EXPECT_EQ(e.filled(), 0u);
+      }
+  }
+}
+
 TEST(Engine, AnF16CacheIsCloseButItsOwn) {
   const std::vector<int32_t> ids = count_up(40);
   EngOptions opt;
