@@ -7,6 +7,7 @@
 
 #include "model/gguf.h"
 #include "support/data.h"
+#include "text/gguf_pre.h"
 #include "text/regex_import.h"
 #include "text_support.h"
 
@@ -47,9 +48,7 @@ void expect_same_ids(const Meta& a, const Meta& b, const std::vector<std::string
   EXPECT_EQ(ta->bos(), tb->bos());
   EXPECT_EQ(ta->add_bos(), tb->add_bos());
   EXPECT_EQ(ta->ends(), tb->ends());
-  if (ta->eos()) {
-    EXPECT_EQ(ta->eos(), tb->eos());
-  }
+  if (ta->eos()) { EXPECT_EQ(ta->eos(), tb->eos()); }
 }
 
 TEST(ExportTokenizer, PocketComesBack) {
@@ -129,6 +128,60 @@ TEST(ExportTokenizer, EveryTokenHasATextOfItsOwn) {
   EXPECT_EQ(types[2049], 3);
 }
 
+// SentencePiece's by a list of merges, which a GGUF has no place for: scores in their order make the same.
+TEST(ExportTokenizer, MergesOfPiecesBecomeScores) {
+  using U = std::vector<uint32_t>;
+  std::vector<std::string> tokens = {"<unk>", "<s>", "<pad>"};
+  U types = {2, 3, 3};
+  for (int b = 0; b < 256; b++) tokens.emplace_back(1, static_cast<char>(b));
+  types.resize(tokens.size(), 6);
+  for (const char* piece : {"a", "b", "c", "ab", "bc", "d e"}) tokens.emplace_back(piece);
+  types.resize(tokens.size(), 1);
+  Meta m;
+  m.set(key::tok_kind, std::string("spm"));
+  m.set(key::tok_tokens, tokens);
+  m.set(key::tok_types, types);
+  m.set(key::tok_merges, U{260, 261, 263, 259, 260, 262});  // b c before a b
+  m.set(key::tok_byte_fallback, uint64_t{1});
+  m.set(key::tok_unknown, uint64_t{0});
+  m.set(key::tok_specials, U{0, 1, 2});
+  ASSERT_EQ(Tokenizer::from_meta(m)->encode("abc"), (Ids{259, 263}));
+  const Exported e = exported(m);
+  const Gguf g(e.file);
+  const auto scores = g.floats("tokenizer.ggml.scores");
+  EXPECT_EQ((std::vector<double>{scores[263], scores[262], scores[261], scores[5]}), (std::vector<double>{0, -1, -2, -2}));
+  EXPECT_EQ(g.strs("tokenizer.ggml.tokens")[264], "d\u2581e");
+  EXPECT_EQ(g.boolean("tokenizer.ggml.add_space_prefix"), false);
+  EXPECT_EQ(g.boolean("tokenizer.ggml.remove_extra_whitespaces"), false);
+  EXPECT_EQ(g.u64("tokenizer.ggml.unknown_token_id"), 0u);
+  EXPECT_EQ(g.ints("tokenizer.ggml.token_type")[0], 2);
+  ASSERT_EQ(e.notes.size(), 1u);
+  EXPECT_TRUE(e.notes[0].starts_with("the tokenizer names no end of a reply")) << e.notes[0];
+  expect_same_ids(m, back(e, static_cast<uint32_t>(tokens.size())), {"abc", "aabbcc", "d e"});
+  m.set(key::tok_byte_fallback, uint64_t{0});
+  m.set(key::tok_ends, U{2});
+  ASSERT_EQ(exported(m).notes.size(), 1u);
+  EXPECT_TRUE(exported(m).notes[0].starts_with("the tokenizer has no tokens for single bytes"));
+}
+
+TEST(ExportTokenizer, EachEndHasItsKey) {
+  using U = std::vector<uint32_t>;
+  Meta m = pocket_meta();
+  auto tokens = m.get<std::vector<std::string>>(key::tok_tokens);
+  tokens[2046] = "<|eom_id|>";
+  m.set(key::tok_tokens, tokens, true);
+  m.set(key::tok_ends, U{2044, 2046, 2047}, true);
+  m.set(key::tok_eos, uint64_t{2044});
+  const Gguf g(exported(m).file);
+  EXPECT_EQ(g.u64("tokenizer.ggml.eos_token_id"), 2044u);
+  EXPECT_EQ(g.u64("tokenizer.ggml.eot_token_id"), 2047u);
+  EXPECT_EQ(g.u64("tokenizer.ggml.eom_token_id"), 2046u);
+  // none is called so: the first that begins no text
+  Meta several = pocket_meta();
+  several.set(key::tok_ends, U{2043, 2047}, true);
+  EXPECT_EQ(Gguf(exported(several).file).u64("tokenizer.ggml.eos_token_id"), 2047u);
+}
+
 TEST(ExportTokenizer, WithoutOne) {
   const Exported e = exported(Meta());
   ASSERT_EQ(e.notes.size(), 1u);
@@ -151,6 +204,14 @@ TEST(ExportTokenizer, ThePreTokenizerIsFoundOrTheDifferenceShown) {
   EXPECT_EQ(gguf_pre_of({*own}, true).name, "llama-bpe");
   EXPECT_EQ(gguf_pre_of({*own}, true).note, "");
   EXPECT_EQ(gguf_pre_of({*own}, false).name, "dbrx");
+  // the pattern is known, but not with what is done with whole words
+  for (const auto& [name, whole, is] :
+       {std::tuple("qwen2", true, "apart and merges it"), {"tekken", false, "whole, without its merges"}}) {
+    const PreChoice c = gguf_pre_of({regex_import(gguf_pre(name)->patterns.at(0), "here")}, whole);
+    EXPECT_EQ(c.name, name);
+    EXPECT_TRUE(c.note.starts_with(std::string("llama.cpp's \"") + name + "\" cuts text as this model does")) << c.note;
+    EXPECT_NE(c.note.find(is), std::string::npos) << c.note;
+  }
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 #include "model/gguf.h"
 #include "support/gguf_file.h"
 #include "text/byte_map.h"
+#include "text/gguf_pre.h"
+#include "text/regex_import.h"
+#include "text/splitter.h"
 #include "text_support.h"
 
 namespace nyb {
@@ -118,6 +121,43 @@ TEST(GgufTokenizer, WhatTheNamesOfPreStandFor) {
   EXPECT_FALSE(none->add_bos());
 }
 
+// What one pattern after the other makes of digits, a contraction in capitals, letters of both cases, and a letter with its mark.
+TEST(GgufTokenizer, EachPreCutsAsItsModelsDo) {
+  struct Kind {
+    Strings names, cuts;
+  };
+  const Kind kinds[] = {
+      {{"llama-bpe", "llama3", "llama-v3", "dbrx", "smaug-bpe"}, {"123|45", "I|'LL", "camelCase", "\u092e|\u093f"}},
+      {{"qwen2", "deepseek-r1-qwen", "stablelm2"}, {"1|2|3|4|5", "I|'LL", "camelCase", "\u092e|\u093f"}},
+      {{"qwen35"}, {"1|2|3|4|5", "I|'LL", "camelCase", "\u092e\u093f"}},
+      {{"tekken"}, {"1|2|3|4|5", "I|'LL", "camel|Case", "\u092e\u093f"}},
+      {{"gpt-2", "phi-2"}, {"12345", "I|'|LL", "camelCase", "\u092e|\u093f"}},
+      {{"smollm", "starcoder", "refact", "command-r"}, {"1|2|3|4|5", "I|'|LL", "camelCase", "\u092e|\u093f"}},
+      {{"default"}, {"123|45", "I|'|LL", "camelCase", "\u092e|\u093f"}}};
+  constexpr const char* texts[] = {"12345", "I'LL", "camelCase", "\u092e\u093f"};
+  size_t rows = 0;
+  for (const Kind& kind : kinds) {
+    for (const std::string& name : kind.names) {
+      const GgufPre* pre = gguf_pre(name);
+      ASSERT_TRUE(pre) << name;
+      rows++;
+      Strings patterns;
+      for (const std::string_view p : pre->patterns) patterns.push_back(regex_import(p, name));
+      const Splitter splitter(patterns);
+      for (size_t i = 0; i < std::size(texts); i++) {
+        Strings words;
+        splitter.split(texts[i], [&](std::string_view w) { words.emplace_back(w); });
+        EXPECT_EQ(fmt::format("{}", fmt::join(words, "|")), kind.cuts[i]) << name;
+      }
+      const bool llama3 = name == "llama-bpe" || name == "llama3" || name == "llama-v3" || name == "tekken";
+      EXPECT_EQ(pre->whole_words, llama3) << name;
+      EXPECT_EQ(pre->adds_bos, llama3) << name;
+      EXPECT_EQ(pre->nfc, name == "qwen2" || name == "deepseek-r1-qwen") << name;
+    }
+  }
+  EXPECT_EQ(rows, gguf_pres().size());
+}
+
 TEST(GgufTokenizer, Pieces) {
   const auto tok = tokenizer(pieces_file());
   EXPECT_EQ(tok->encode("he he"), (Ids{263, 263}));
@@ -132,6 +172,12 @@ TEST(GgufTokenizer, Pieces) {
   const auto phi3 = tokenizer(pieces_file().set("general.architecture", gguf::str("phi3")));
   EXPECT_EQ(phi3->encode_with_specials("<|end|>\nhe"), (Ids{264, 263}));
   EXPECT_EQ(phi3->encode_with_specials("<s>\nhe"), (Ids{1, 259, 3 + '\n', 262}));
+  // a blank of a text is never spelled as one
+  Parts blank = pieces();
+  blank.add(" e", 1, 9);
+  EXPECT_EQ(tokenizer(blank.file("llama"))->encode("h e"), (Ids{259, 260, 259, 261}));
+  // by its type, where no key names it
+  EXPECT_EQ(imported(pieces_file()).get<uint64_t>(key::tok_unknown), 0u);
 }
 
 // What was added by hand or is unused is no text's, even where words are taken whole or pieces spell it.
@@ -159,6 +205,9 @@ TEST(GgufTokenizer, EndsAreASet) {
   const auto tok = tokenizer(f);
   EXPECT_EQ(tok->ends(), (Ids{0, 2, 262, 263, 264}));
   EXPECT_TRUE(tok->is_special(262));  // text never becomes an end
+  Parts by_hand = pieces();
+  by_hand.add("<|im_end|>", 4);
+  EXPECT_EQ(tokenizer(by_hand.file("llama"))->ends(), (Ids{2, 264, 265})) << "known by their names";
   EXPECT_EQ(imported(f.set("tokenizer.chat_template", gguf::str("x"))).get<std::string>(key::chat_template), "x");
 }
 

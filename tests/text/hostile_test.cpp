@@ -62,6 +62,13 @@ TEST(Hostile, SpecialsInALongText) {
   EXPECT_TRUE(pocket().decode(ids) == text);
 }
 
+// What needs more stack than machine code has is matched without it.
+TEST(Hostile, AMatchThatFillsTheMatchersStack) {
+  const auto tok = Tokenizer::from_meta(doubling_meta("(?:a|x)+"));
+  const std::string text(200000, 'a');
+  EXPECT_TRUE(tok->decode(tok->encode(text)) == text);
+}
+
 // A pattern that takes exponential time is stopped, not waited for.
 TEST(Hostile, PatternThatBlowsUp) {
   for (const char* jit : {"", "(*NO_JIT)"}) {

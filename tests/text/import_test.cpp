@@ -70,6 +70,9 @@ TEST(Import, Beginnings) {
   Meta m = imported(pocket_json(), config);
   EXPECT_EQ(bos(m), 2043);
   EXPECT_EQ(m.get<uint64_t>("tok.add_bos"), 0u);  // nothing asks for it
+  config["chat_template"] = "{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}";
+  EXPECT_EQ(imported(pocket_json(), config).get<uint64_t>("tok.add_bos"), 1u);  // its template does
+  config.erase("chat_template");
   config["add_bos_token"] = true;
   EXPECT_EQ(imported(pocket_json(), config).get<uint64_t>("tok.add_bos"), 1u);
   config["bos_token"] = {{"content", "<|user|>"}, {"lstrip", false}};
@@ -123,6 +126,13 @@ TEST(Import, EndsAreASet) {
   EXPECT_EQ(ends({}, {{"chat_template", pocket_config().at("chat_template")}, {"eos_token", "<|bos|>"}}), (U{2043, 2047}));
   // Also where the template is not understood, by its name.
   EXPECT_EQ(ends({}, {{"chat_template", "{% if x %}{{ '<|end|>' }}{% endif %}"}}), U{2047});
+  EXPECT_EQ(ends({}, {{"chat_template", "{% if x %}{{ '<|stop|>' }}{% endif %}"}}), U{});
+  // Of several the one that is called so is known.
+  EXPECT_EQ(imported(folder_with({{"tokenizer.json", pocket_json().dump()},
+                                  {"tokenizer_config.json", R"({"eos_token": "<|end|>"})"},
+                                  {"config.json", R"({"eos_token_id": 2044})"}}))
+                .get<uint64_t>("tok.eos"),
+            2047u);
   // An end is special though tokenizer.json does not say so: text never becomes it.
   const Meta m = imported(folder_with({{"tokenizer.json", pocket_json().dump()}, {"config.json", R"({"eos_token_id": 984})"}}));
   EXPECT_TRUE(Tokenizer::from_meta(m)->is_special(984));
@@ -136,8 +146,21 @@ TEST(Import, TemplateForms) {
                 .get<std::string>("chat.template"),
             text);
   EXPECT_FALSE(imported(pocket_json(), json::object()).has("chat.template"));
+  // the file of its own is the newer form
+  EXPECT_EQ(imported(folder_with({{"tokenizer.json", pocket_json().dump()},
+                                  {"tokenizer_config.json", json{{"chat_template", "old"}}.dump()},
+                                  {"chat_template.jinja", text}}))
+                .get<std::string>("chat.template"),
+            text);
   // One that is not understood is kept as it is: the chat says so.
   EXPECT_EQ(imported(pocket_json(), {{"chat_template", "{{"}}).get<std::string>("chat.template"), "{{");
+}
+
+// Where ByteLevel says nothing of its regular expression it has one.
+TEST(Import, ByteLevelAlone) {
+  json t = pocket_json();
+  t["pre_tokenizer"] = {{"type", "ByteLevel"}, {"add_prefix_space", false}};
+  EXPECT_EQ(imported(t, json::object()).get<std::string>("tok.pattern"), regex_import(kGpt2Pattern, "here"));
 }
 
 TEST(Import, Patterns) {
@@ -247,6 +270,7 @@ TEST(Import, RefusesWithFileAndKey) {
       {[](json& t, json&) { t["pre_tokenizer"]["pretokenizers"] = json::array(); }, {"pre_tokenizer", "ByteLevel"}},
       {[&](json& t, json&) { t["pre_tokenizer"] = level(t); }, {"pre_tokenizer", "use_regex"}},
       {[&](json& t, json&) { level(t)["add_prefix_space"] = true; }, {"pretokenizers[1]", "add_prefix_space"}},
+      {[&](json& t, json&) { level(t).erase("add_prefix_space"); }, {"pretokenizers[1]", "add_prefix_space"}},
       {[&](json& t, json&) { split(t)["behavior"] = "Removed"; }, {"pretokenizers[0].behavior", "Removed"}},
       {[&](json& t, json&) { split(t)["invert"] = true; }, {"pretokenizers[0].invert"}},
       {[&](json& t, json&) {

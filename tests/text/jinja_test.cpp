@@ -174,6 +174,7 @@ TEST(Jinja, Beyond) {
       {"a\r\n{% if true %}\r\nb{% endif %}\r\n", "a\nb"},
       {"{{ 7 is divisibleby(7) }}{{ 2 is in([1, 2]) }}{{ 'a' is eq('a') }}", "truetruetrue"},
       {"{{ x | default }}{{ 'ab' | list | join('-') }}", "a-b"},
+      {"{{ '\\ud83dx' }}", "\ufffdx"},
       {"{{ ['a', 'b'] | map('upper') | join }}{{ [1, 2, 3] | select('odd') | list }}", "AB[1, 3]"},
       {"{{ [{'a': 1}, {'a': 2}] | join(',', attribute='a') }}", "1,2"}};
   for (const auto& [source, want] : rows) EXPECT_EQ(render(source, json::object()).str(), want) << source;
@@ -209,7 +210,14 @@ TEST(Jinja, ErrorsNameTheLineAndTheThing) {
       {"{% macro m(a, a) %}{% endmacro %}", 1, "two parameters"},
       {"{{ 1 // 0 }}", 1, "by 0"},
       {"{{ 'a' | replace('b') }}", 1, "not given"},
-      {"{{ messages.x.y.z[0] }}", 1, "no member"}};
+      {"{{ messages.x.y.z[0] }}", 1, "no member"},
+      {"{{ namespace(**{'a\\nb': 1}, **{'a\\nb': 2}) }}", 1, "\"a b\" is given twice"},
+      // the line of the thing itself, wherever what it is given stands
+      {"{{ 'x' | nonsense(\n1) }}", 1, "nonsense"},
+      {"{{ missing(\n1) }}", 1, "missing"},
+      {"{{ none +\n1 }}", 1, "stands between"},
+      {"{{ -\n'a' }}", 1, "stands before"},
+      {"{% macro m() %}\n\n{{ 1 }}{% endmacro %}\n{% for x in m() %}{% endfor %}", 4, "the loop is over a text"}};
   for (const auto& [source, line, part] : rows) {
     const std::string error = error_of([&, s = source] { render(s, json::object()); });
     EXPECT_EQ(error.rfind("the chat template, line " + std::to_string(line) + ": ", 0), 0u) << error << " for " << source;
@@ -258,6 +266,9 @@ TEST(Jinja, HostileTemplates) {
           repeated("{% set x = (x or 'a') | replace('', x or 'abc') %}", 40),
       "{% set x = range(2000) | list %}{% for i in x %}{{ x | sort | join(',') }}{% endfor %}",
       "{{ 9999999999999999999999 ** 99999 }}",
+      "{% set ns = namespace(s='x') %}{% for i in range(18) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}{{ ns.s | replace('x', ns.s) "
+      "}}",
+      "{{ " + std::string(1000, 'x') + "() }}",
       "{{ range(0, 100, 0) }}",
       "{{ [1, 2, 3][::0] }}",
       std::string(2 << 20, 'x')};
@@ -306,7 +317,7 @@ TEST(Jinja, DamagedTemplates) {
 
 // Bytes of a value stay the value's, whatever is done to them, and know their place until they are changed.
 TEST(Jinja, TextRemembersWhereItIsFrom) {
-  const json context = {{"u", "  one <|end|> TWO \u00e9 "}};
+  const json context = {{"u", "  one <|end|> TWO \u00e9 "}, {"d", {{"  one", 1}}}};
   const std::pair<const char*, const char*> rows[] = {
       // [..] around what is the value's
       {"<{{ u }}>", "<[  one <|end|> TWO \u00e9 ]>"},
@@ -324,6 +335,7 @@ TEST(Jinja, TextRemembersWhereItIsFrom) {
       {"{% filter indent(2, true) %}{{ u[2:5] }}{% endfilter %}", "  [one]"},
       {"{% for k, v in {u[2:5]: u[3:5]}.items() %}{{ k }}={{ v }}{% endfor %}", "[one]=[ne]"},
       {"{{ strftime_now(u[2:4] ~ '%Y') }}", "[on]2026"},
+      {"{% for k in d %}<{{ k }}>{% endfor %}", "<[  one]>"},
       {"{% set ns = namespace(a=u[2:5]) %}{{ ns.a[0] }}", "[o]"},
       {"{{ u | list | join | lower | capitalize | safe | string }}", "[  one <|end|> two \u00e9 ]"}};
   for (const auto& [source, want] : rows) {

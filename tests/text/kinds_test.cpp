@@ -155,6 +155,13 @@ TEST(Kinds, SpecialsThatTakeWhiteSpaceAlong) {
   // It reaches over the seams of a frame, and from an empty text on.
   EXPECT_EQ(framed(*tok, "<right>\n", " \u3000hi \n", " <left>"), want);
   EXPECT_EQ(framed(*tok, "<right>\n", "", " hi<left>"), want);
+  // and after a reply that was sampled so
+  const Ids sampled = {2049};
+  const TextPart parts[] = {{{}, true, sampled}, {"\n hi<left>", false, {}}};
+  Ids ids;
+  std::vector<bool> given;
+  tok->encode_parts(parts, ids, given);
+  EXPECT_EQ(ids, want);
 }
 
 // SentencePiece's kind: bytes, characters, dense made-up merges over a few of them.

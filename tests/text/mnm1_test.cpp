@@ -50,6 +50,7 @@ TEST(Mnm1Tokenizer, MergesMakeTheTokens) {
   EXPECT_EQ(tok->decode(tok->encode("hello\n\xff")), "hello\n\xff");
   EXPECT_EQ(tok->size(), kVocab);
   EXPECT_EQ(tok->bos(), kFirstSpecial);
+  EXPECT_TRUE(tok->add_bos());
   EXPECT_EQ(tok->ends(), (Ids{kFirstSpecial + 4}));
   EXPECT_EQ(tok->name(kFirstSpecial + 15), "<|reserved_10|>");
   for (const int32_t id : tok->encode("<|user|><|end|><|reserved_3|>")) EXPECT_LT(id, static_cast<int32_t>(kFirstSpecial));
@@ -82,6 +83,7 @@ TEST(Mnm1Tokenizer, DamagedFilesAreRefusedInOneSentence) {
                                          {file_of(kMerges, 77, kVocab, 290), "do not fit"},
                                          {file_of(kMerges, 77, kVocab, kFirstSpecial, 4), "4 special tokens"},
                                          {file_of({{'a', 256}}), "merge 0 makes token 256 of 97 and 256, which are not before it"},
+                                         {file_of({{256, 'a'}}), "merge 0 makes token 256 of 256 and 97, which are not before it"},
                                          {file_of(doubling), "bytes; 67108864 are the most"}}) {
     std::string says;
     try {

@@ -58,6 +58,8 @@ TEST(SpmRules, PartsThatAreNoPieces) {
   const auto t = Tokenizer::from_meta(made_up({{"\u00e9x", -1}, {"\xa9", -1}}));
   EXPECT_EQ(t->encode("\u00e9x"), Ids{259});
   EXPECT_EQ(t->encode("\u00e9y"), (Ids{3 + 0xc3, 3 + 0xa9, 3 + 'y'}));
+  // of what is no character each byte is a part
+  EXPECT_EQ(t->encode("\xe1\xa9"), (Ids{3 + 0xe1, 260}));
 }
 
 TEST(SpmRules, TokensTakenWhole) {

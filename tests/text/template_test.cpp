@@ -157,15 +157,17 @@ TEST(Template, EosToken) {
 TEST(Template, OptionsReachIt) {
   const std::string text =
       "{{ messages[0].content }}{{ strftime_now('%d %B') }}{{ '|' ~ a is string ~ b is false ~ c.d[0] ~ (e if e is defined) }}";
-  TemplateOptions o{date_parse("2026-07-04"),
-                    {{"a", "7 up"}, {"b", "false"}, {"c", "{\"d\": [12]}"}, {"e", "\"\""}, {"f", "<|end|>"}}};
+  TemplateOptions o{
+      date_parse("2026-07-04"),
+      {{"a", "7 up"}, {"b", "false"}, {"c", "{\"d\": [12]}"}, {"e", "\"\""}, {"f", "<|end|>"}, {"g", "{\"h\": \"<|end|>\"}"}}};
   EXPECT_EQ(ChatTemplate::parse(text, pocket(), o).tell(std::vector{said("user", "")}, true).text, "04 July|truetrue12");
   EXPECT_TRUE(ChatTemplate::parse(text, pocket(), o).tells_date());
   EXPECT_FALSE(ChatTemplate::parse(pocket_template(), pocket()).tells_date());
   // what an option says is plain text too
-  const ChatTemplate t = ChatTemplate::parse("{{ messages[0].content ~ f }}", pocket(), o);
+  const ChatTemplate t = ChatTemplate::parse("{{ messages[0].content ~ f ~ g.h }}", pocket(), o);
   for (const int32_t id : told(t, {said("user", "")})) EXPECT_TRUE(id == 2043 || !pocket().is_special(id));
-  for (const char* bad : {"2026-02-29", "2026-7-4", "4.7.2026", "", "2026-07-04x", "2026-13-01", "+026-07-04"})
+  for (const char* bad :
+       {"2026-02-29", "2026-7-4", "4.7.2026", "", "2026-07-04x", "2026-13-01", "+026-07-04", "2026-1a-04", "202a-07-04"})
     EXPECT_NE(error_of([&] { (void)date_parse(bad); }).find("2026-07-31"), std::string::npos) << bad;
   EXPECT_EQ(date_text(date_parse("2028-02-29")), "2028-02-29");
 }

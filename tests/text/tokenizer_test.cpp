@@ -268,6 +268,14 @@ TEST(Tokenizer, OddVocabularies) {
   const Ids hello = t->encode("Hello");
   EXPECT_EQ(t->decode(hello), "Hello");
   EXPECT_GT(hello.size(), 1u);
+  // nor where it is said to be taken whole; and of two specials with one name the first is meant
+  m.set("tok.whole", U{984});
+  EXPECT_EQ(Tokenizer::from_meta(m)->encode("Hello"), hello);
+  tokens.push_back("<|end|>");
+  m.set("tok.tokens", tokens);
+  specials.push_back(static_cast<uint32_t>(tokens.size() - 1));
+  m.set("tok.specials", specials);
+  EXPECT_EQ(Tokenizer::from_meta(m)->encode_with_specials("<|end|>"), Ids{2047});
 
   std::array<int32_t, 256> byte_ids{};
   for (int b = 0; b < 256; ++b) byte_ids[static_cast<size_t>(b)] = b;
