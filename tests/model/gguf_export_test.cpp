@@ -169,6 +169,9 @@ TEST(Export, WhatLlamaCppDoesNotRunIsRefused) {
   EXPECT_TRUE(says(says_of(f), "the layers without RoPE are 1, 3, where llama.cpp's smollm3 has every 4th"));
   f.config.erase("no_rope_layers");
   EXPECT_TRUE(says(says_of(f), "its positions are scaled in a way that a GGUF of this family cannot say"));
+  ModelSource scaled = hf_open(tiny_model().write("scaled").string());
+  scaled.meta.set(key::attn_scale, 0.5);
+  EXPECT_TRUE(says(message_of([&] { exported(scaled, out_path("scaled"), GgmlType::f32); }), "its attention is scaled by 0.5"));
   HfFolder q = family_folder(family_case("qwen3").config);
   q.config["attention_bias"] = true;
   EXPECT_TRUE(says(says_of(family_folder(q.config)), "attention's output has a bias, which llama.cpp does not read in qwen3"));
@@ -256,12 +259,12 @@ TEST(Export, FloatsAreRoundedOrSaturated) {
   for (size_t i = 0; i < w.size(); i++) EXPECT_EQ(u16_at(c.bytes, 2 * i), f16[i]) << i;
   ASSERT_EQ(c.notes.size(), 1u);
   EXPECT_TRUE(says(c.notes[0], "down: 3 values or scales are larger than f16 holds"));
-  c = chosen({1, -2.5F, 1.00390625F, 1.01171875F, 1.00390637F, 0x1p-133F, 3.4e38F}, GgmlType::bf16);
+  c = chosen({1, -2.5F, 1.00390625F, 1.01171875F, 1.00390637F, 0x1p-133F, 3.4e38F, -3.4e38F}, GgmlType::bf16);
   // two values in the middle: to the even one; the greatest floats round beyond bf16's
-  const uint16_t bf16[] = {0x3f80, 0xc020, 0x3f80, 0x3f82, 0x3f81, 0x0001, 0x7f7f};
+  const uint16_t bf16[] = {0x3f80, 0xc020, 0x3f80, 0x3f82, 0x3f81, 0x0001, 0x7f7f, 0xff7f};
   for (size_t i = 0; i < 7; i++) EXPECT_EQ(u16_at(c.bytes, 2 * i), bf16[i]) << i;
   ASSERT_EQ(c.notes.size(), 1u);
-  EXPECT_TRUE(says(c.notes[0], "down: 1 values or scales are larger than bf16 holds"));
+  EXPECT_TRUE(says(c.notes[0], "down: 2 values or scales are larger than bf16 holds"));
 }
 
 TEST(Export, ScalesThatF16CannotHold) {

@@ -8,6 +8,7 @@
 #include "gguf_model_file.h"
 #include "model/convert.h"
 #include "model/ggml_type.h"
+#include "model/rope.h"
 #include "same_model.h"
 #include "support/data.h"
 #include "support/family_folder.h"
@@ -95,6 +96,43 @@ TEST(GgufModel, FactorsOfTheFrequencies) {
   }
   g.tensors.back().dims = {2};
   EXPECT_TRUE(says(message(g), "tensor \"rope_freqs.weight\" has shape [2] where the keys ask for [3]"));
+}
+
+// Each key of rope.scaling, against the rules that rope_test.cpp holds.
+TEST(GgufModel, PositionsAsTheKeysSay) {
+  const auto with = [](const std::vector<std::pair<const char*, std::string>>& keys) {
+    GgufMade g = test::gguf_of(test::tiny_model());
+    g.set("llama.rope.freq_base", gguf::f32(100));
+    for (const auto& [key, value] : keys) g.set(std::string("llama.rope.") + key, value);
+    return opened(g).shape;
+  };
+  RopeRule rule;
+  rule.theta = 100;
+  const auto plain = rope_frequencies(rule, 6);
+  EXPECT_EQ(with({}).rope_freqs, plain);
+  EXPECT_EQ(with({{"scaling.type", gguf::str("none")}, {"scaling.factor", gguf::f32(2.5F)}}).rope_freqs, plain);
+  rule.scaling = RopeScaling::linear;
+  rule.factor = 2.5;
+  const auto linear = rope_frequencies(rule, 6);
+  EXPECT_EQ(with({{"scaling.factor", gguf::f32(2.5F)}}).rope_freqs, linear) << "a factor without a type";
+  EXPECT_EQ(with({{"scale_linear", gguf::f32(2.5F)}}).rope_freqs, linear) << "as old files have it";
+  rule.scaling = RopeScaling::yarn;
+  rule.original_ctx = 64;
+  rule.beta_fast = 1;
+  rule.beta_slow = 0.25;
+  const ModelShape s = with({{"scaling.type", gguf::str("yarn")},
+                             {"scaling.factor", gguf::f32(2.5F)},
+                             {"scaling.original_context_length", gguf::u32(64)},
+                             {"scaling.yarn_beta_fast", gguf::f32(1)},
+                             {"scaling.yarn_beta_slow", gguf::f32(0.25F)},
+                             {"scaling.attn_factor", gguf::f32(0.5F)}});
+  EXPECT_EQ(s.rope_freqs, rope_frequencies(rule, 6));
+  EXPECT_EQ(s.rope_factor, static_cast<float>(yarn_magnitude(2.5) * 0.5));
+  rule.beta_fast = 4;
+  EXPECT_NE(s.rope_freqs, rope_frequencies(rule, 6)) << "the ends of the ramp matter here";
+  rule.beta_fast = 1;
+  rule.beta_slow = 0.5;
+  EXPECT_NE(s.rope_freqs, rope_frequencies(rule, 6));
 }
 
 TEST(GgufModel, InParts) {
@@ -274,6 +312,17 @@ TEST(GgufModel, FilesThatAreWrong) {
   EXPECT_TRUE(says(with("llama.rope.dimension_count", gguf::u32(4)), "partial rotation is not run"));
   EXPECT_TRUE(says(with("llama.rope.scaling.type", gguf::str("longrope")),
                    "llama.rope.scaling.type is \"longrope\"; none, linear and yarn are run"));
+  EXPECT_TRUE(says(message(GgufMade(good)
+                               .set("llama.rope.scaling.type", gguf::str("yarn"))
+                               .set("llama.rope.scaling.factor", gguf::f32(2))
+                               .set("llama.rope.scaling.original_context_length", gguf::u32(8))
+                               .set("llama.rope.scaling.yarn_beta_fast", gguf::f32(0.5F))),
+                   "yarn does not run with a base of 10000, beta_fast 0.5 and beta_slow 1"));
+  EXPECT_TRUE(
+      says(with("llama.attention.sliding_window", gguf::u32(15)), "llama.attention.sliding_window is 15, below the context of 16"));
+  for (const uint32_t all : {0u, 16u}) EXPECT_EQ(with("llama.attention.sliding_window", gguf::u32(all)), "");
+  EXPECT_TRUE(says(message(GgufMade(good).erase("llama.attention.head_count_kv")),
+                   "tensor \"blk.0.attn_k.weight\" has shape [6, 24] where the keys ask for [12, 24]"));
   for (const float bad : {0.0F, -1.0F, std::nanf(""), HUGE_VALF}) {
     EXPECT_TRUE(says(with("llama.attention.layer_norm_rms_epsilon", gguf::f32(bad)), "layer_norm_rms_epsilon is "));
     EXPECT_TRUE(says(with("llama.rope.freq_base", gguf::f32(bad)), "key llama.rope.freq_base is "));

@@ -229,6 +229,21 @@ TEST(Gguf, AFrontOfTerabytes) {
   EXPECT_TRUE(says(said, "key \"k\" has a list of 549755813888 values at byte"));
 }
 
+// More keys or tensors than any model has, in a file of holes that could hold them.
+TEST(Gguf, MoreThanAreRead) {
+  GgufMade f = small();
+  const auto said = [&] {
+    const fs::path p = written(f.bytes());
+    fs::resize_file(p, uint64_t{64} << 20);
+    return message_of([&] { Gguf g(p.string()); });
+  };
+  f.key_count = 65537;
+  EXPECT_TRUE(says(said(), "the header says 65537 keys, more than the 65536 that are read"));
+  f.key_count.reset();
+  f.tensor_count = 1048577;
+  EXPECT_TRUE(says(said(), "the header says 1048577 tensors, more than the 1048576 that are read"));
+}
+
 TEST(Gguf, PartsAreOneModel) {
   const fs::path dir = test::tmp_dir() / "parts";
   const auto name = [&](int n) { return dir / ("m-0000" + std::to_string(n) + "-of-00003.gguf"); };
@@ -265,6 +280,9 @@ TEST(Gguf, PartsAreOneModel) {
   parts[1].set("split.no", u16(2));
   write();
   EXPECT_TRUE(says(said(1), "m-00002-of-00003.gguf: split.no is 2 and split.count is 3, where part 2 of 3 has 1 and 3"));
+  parts[1].set("split.no", u16(1)).set("split.count", u16(4));
+  write();
+  EXPECT_TRUE(says(said(1), "split.no is 1 and split.count is 4, where part 2 of 3 has 1 and 3"));
   parts[1].erase("split.no").set("split.count", u16(4));
   write();
   EXPECT_TRUE(says(said(1), "split.no is missing and split.count is 4"));
@@ -282,6 +300,11 @@ TEST(Gguf, PartsAreOneModel) {
   EXPECT_TRUE(
       says(message_of([&] { Gguf g((dir / "other.gguf").string()); }),
            "other.gguf: this is part 3 of 3 by its keys split.no and split.count, and so must be called NAME-00003-of-00003.gguf"));
+  for (const char* other : {"m-00002-of-00003.gguf", "m-00003-of-00004.gguf"}) {
+    fs::copy_file(dir / "other.gguf", dir / other);
+    EXPECT_TRUE(says(message_of([&] { Gguf g((dir / other).string()); }), "and so must be called NAME-00003-of-00003.gguf"))
+        << other;
+  }
   // a part's name alone makes no part
   test::write_file(name(1), small().bytes());
   EXPECT_EQ(said(1), "");

@@ -95,6 +95,29 @@ TEST(Mnm1, TheErrorOfInt4IsThatOfItsScalesInF16) {
   }
 }
 
+// f16 would lose such a scale, or bits of it: the matrix is made anew of its values.
+TEST(Mnm1, ScalesThatF16CannotHold) {
+  for (const float scale : {1e-6F, 1e6F}) {
+    Mnm1File file(2);
+    file.scales["0.W2"][3] = scale;
+    const auto m = eng_load(test::converted(source_open(written(file.bytes())), std::nullopt));
+    EXPECT_EQ(m->layers[0].down->type, TType::q8) << scale;
+    EXPECT_EQ(m->layers[0].up->type, TType::q4);
+  }
+}
+
+TEST(Mnm1, TheHeaderSaysBaseAndTokenizer) {
+  Mnm1File file(1);
+  file.hash = 0x0123456789abcdef;
+  std::string bytes = file.bytes();
+  const double base = 100;
+  std::memcpy(bytes.data() + 72, &base, 8);
+  const ModelSource src = source_open(written(bytes));
+  EXPECT_EQ(src.tokenizer_hash, file.hash);
+  ASSERT_EQ(src.shape.rope_freqs.size(), 8u);
+  EXPECT_NEAR(src.shape.rope_freqs[4], 0.1, 1e-15);
+}
+
 TEST(Mnm1, OtherTypesAreMadeOfTheValues) {
   const auto m = eng_load(test::converted(source_open(written(Mnm1File(1).bytes())), TType::f32));
   EXPECT_EQ(m->type_name, "f32");
@@ -155,6 +178,10 @@ TEST(Mnm1, DamagedFilesAreRefusedInOneSentence) {
     EXPECT_NE(s.find("v1.mnm: "), std::string::npos) << s;
     EXPECT_EQ(s.find('\n'), std::string::npos) << s;
   }
+  std::string four = Mnm1File(2).bytes();
+  const uint64_t ffn = 100;
+  std::memcpy(four.data() + 48, &ffn, 8);
+  EXPECT_NE(says(four).find("int4 goes by groups of 32 columns, and width "), std::string::npos) << says(four);
   Mnm1File odd(1);
   odd.scales["0.W2"][3] = INFINITY;
   EXPECT_NE(says(odd.bytes()).find("scale 3 of W2 of layer 0 is not a finite number"), std::string::npos) << says(odd.bytes());

@@ -82,9 +82,15 @@ TEST(Rope, Yarn) {
                {22, 0.00018222971922427487},
                {23, 8.334508951020775e-05},
                {31, 8.334508951020775e-06}});
+  // a ramp that would begin before the first pair, and one that would end beyond the head's width
+  r = {.theta = 10000, .scaling = RopeScaling::yarn, .factor = 4, .original_ctx = 64};
+  expect_near(r, 16, {{0, 1.0}, {1, 0.23717082451262847}, {2, 0.05}, {3, 0.007905694150420948}, {7, 7.905694150420948e-05}});
+  r = {.theta = 10, .scaling = RopeScaling::yarn, .factor = 4, .original_ctx = 840};
+  expect_near(r, 64, {{0, 1.0}, {18, 0.27384196342643613}, {24, 0.16267215057742418}, {31, 0.08548016816192298}});
   EXPECT_NEAR(yarn_magnitude(4), 1.138629436111989, 4e-16);
   EXPECT_NEAR(yarn_magnitude(4, 0.5), 1.0693147180559945, 4e-16);
   EXPECT_EQ(yarn_magnitude(1), 1);
+  EXPECT_EQ(yarn_magnitude(0.5), 1);
 }
 
 // A ramp without length: where the two pairs are one, as a context that none of them turns in makes them.
