@@ -6,8 +6,10 @@
 #include "common/app.h"
 #include "common/model_cache.h"
 #include "kern/error.h"
+#include "model/gguf.h"
 #include "programs.h"
 #include "support/data.h"
+#include "support/gguf_file.h"
 #include "support/text.h"
 
 namespace nyb::test {
@@ -68,7 +70,7 @@ TEST_F(Cache, AChangedSourceIsConvertedAnew) {
   fs::remove_all(model_);
   EXPECT_NE(quantize({"--list"}).out.find("its source is gone"), std::string::npos);
   EXPECT_EQ(quantize({"--prune", "all"}).code, 0);
-  EXPECT_EQ(kept().size(), 0u);
+  EXPECT_TRUE(fs::is_empty(kept_in())) << "nor is there a note left of where one came from";
   EXPECT_NE(quantize({"--list"}).err.find("no converted model"), std::string::npos);
 }
 
@@ -80,6 +82,17 @@ TEST_F(Cache, ADamagedFileIsMadeAnew) {
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.err.find("(converted '"), std::string::npos) << r.err;
   EXPECT_NE(quantize({"--list"}).out.find("  current (of "), std::string::npos);
+}
+
+TEST_F(Cache, AFileOfAnotherVersionIsMadeAnew) {
+  EXPECT_EQ(ask(model_.string()).code, 0);
+  const std::string whole = read_file(kept().at(0));
+  std::string newer = whole;
+  newer[8]++;  // the version, after the magic
+  std::ofstream(kept().at(0), std::ios::binary) << newer;
+  EXPECT_NE(quantize({"--list"}).out.find("  damaged, or of another version of this program"), std::string::npos);
+  EXPECT_NE(ask(model_.string()).err.find("(converted '"), std::string::npos);
+  EXPECT_TRUE(read_file(kept().at(0)) == whole);
 }
 
 TEST_F(Cache, WhatSomebodyMayBeWritingStays) {
@@ -216,6 +229,45 @@ TEST_F(Converting, ASourceThatChangesMeanwhileIsNotKept) {
     ADD_FAILURE() << "it was kept";
   } catch (const Error& e) { EXPECT_NE(std::string(e.what()).find("changed while they were read"), std::string::npos) << e.what(); }
   EXPECT_TRUE(fs::is_empty(kept_in()));
+}
+
+void age(const fs::path& file) { fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(3)); }
+
+TEST_F(Converting, EveryFileOfAFolderCounts) {
+  EXPECT_TRUE(cached_model(model_.string(), {}).made);
+  EXPECT_FALSE(cached_model(model_.string(), {}).made);
+  age(model_ / "model.safetensors");
+  EXPECT_TRUE(cached_model(model_.string(), {}).made);
+  std::ofstream(model_ / "chat_template.jinja") << "{% for m in messages %}{{ m.content }}{% endfor %}";
+  EXPECT_TRUE(cached_model(model_.string(), {}).made);
+  std::ofstream(model_ / "README.md") << "is no part of it";
+  EXPECT_FALSE(cached_model(model_.string(), {}).made);
+}
+
+TEST_F(Converting, EveryPartOfAGgufCounts) {
+  const std::string whole = (root_ / "whole.gguf").string();
+  ASSERT_EQ(run({program("gguf"), pocket_model(), whole, "--quiet"}).code, 0);
+  const Gguf g(whole);
+  GgufMade parts[2];
+  for (const auto& [key, v] : g.keys()) {
+    std::string value = le(static_cast<uint32_t>(v.type));
+    if (v.type == GgufType::list) value += le(static_cast<uint32_t>(v.element)) + le(v.count);
+    parts[0].set(std::string(key), value.append(reinterpret_cast<const char*>(v.data), v.bytes));
+  }
+  for (const GgufTensor& t : g.tensors())
+    parts[t.name.starts_with("blk.5.")].tensors.push_back({std::string(t.name),
+                                                           {t.dims.begin(), t.dims.begin() + t.rank},
+                                                           t.type->number,
+                                                           {reinterpret_cast<const char*>(t.data), t.bytes}});
+  const auto name = [&](size_t n) { return root_ / ("m-0000" + std::to_string(n + 1) + "-of-00002.gguf"); };
+  for (const uint16_t n : {0, 1}) {
+    parts[n].set("split.no", gguf::u16(n)).set("split.count", gguf::u16(2));
+    std::ofstream(name(n), std::ios::binary) << parts[n].bytes();
+  }
+  EXPECT_TRUE(cached_model(name(0).string(), {}).made);
+  EXPECT_FALSE(cached_model(name(0).string(), {}).made);
+  age(name(1));
+  EXPECT_TRUE(cached_model(name(0).string(), {}).made);
 }
 
 TEST_F(Cache, NoPlaceToKeepItIsOneSentence) {

@@ -43,6 +43,7 @@ TEST(GgufOut, PocketComesBack) {
 
 TEST(GgufOut, TypesAndTheHead) {
   const std::string file = out_path("types.gguf");
+  std::optional<uint64_t> file_type;
   const auto types = [&](const Args& more) {
     Args args{pocket_model(), file, "--quiet"};
     args.insert(args.end(), more.begin(), more.end());
@@ -50,12 +51,15 @@ TEST(GgufOut, TypesAndTheHead) {
     EXPECT_EQ(r.code, 0);
     EXPECT_EQ(r.out + r.err, "");
     const Gguf g(file);
+    file_type = g.u64("general.file_type");
     return std::string(g.tensor("token_embd.weight")->type->name) + " " +
            std::string(g.tensor("blk.3.ffn_down.weight")->type->name) + " " +
            std::string(g.tensor("output_norm.weight")->type->name);
   };
   EXPECT_EQ(types({}), "q8_0 q8_0 f32");  // as it is
+  EXPECT_EQ(file_type, std::nullopt);
   EXPECT_EQ(types({"--type", "q4_0", "--head", "q8_0"}), "q8_0 q4_0 f32");
+  EXPECT_EQ(file_type, 2u) << "LLAMA_FTYPE_MOSTLY_Q4_0";
   EXPECT_EQ(types({"type=bf16"}), "bf16 bf16 f32");
   EXPECT_EQ(types({"--type", "f16", "--head", "keep"}), "q8_0 f16 f32");
   const auto bytes = [&](const char* fit) {
