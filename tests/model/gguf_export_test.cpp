@@ -262,7 +262,7 @@ TEST(Export, FloatsAreRoundedOrSaturated) {
   c = chosen({1, -2.5F, 1.00390625F, 1.01171875F, 1.00390637F, 0x1p-133F, 3.4e38F, -3.4e38F}, GgmlType::bf16);
   // two values in the middle: to the even one; the greatest floats round beyond bf16's
   const uint16_t bf16[] = {0x3f80, 0xc020, 0x3f80, 0x3f82, 0x3f81, 0x0001, 0x7f7f, 0xff7f};
-  for (size_t i = 0; i < 7; i++) EXPECT_EQ(u16_at(c.bytes, 2 * i), bf16[i]) << i;
+  for (size_t i = 0; i < 8; i++) EXPECT_EQ(u16_at(c.bytes, 2 * i), bf16[i]) << i;
   ASSERT_EQ(c.notes.size(), 1u);
   EXPECT_TRUE(says(c.notes[0], "down: 2 values or scales are larger than bf16 holds"));
 }
