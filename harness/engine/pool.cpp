@@ -1,9 +1,12 @@
-// pool.cpp - how work is handed out: one 64-bit ticket that holds the number of pieces and the next one.
+// pool.cpp - how work is handed out: a range of pieces for each thread that may be awake, one 64-bit ticket each, which holds the
+// next piece and the end.
 //
-// A thread takes a piece by moving the ticket from (pieces, next) to (pieces, next + 1) with one compare-and-swap. Only after
-// it owns a piece does it read what the job is. A job cannot end, and the next one cannot be written, before each owned piece
-// is counted as done; so what a thread reads belongs to the piece it owns, however late it comes. (That the ticket may have
-// gone round to the same value in between does no harm: the swap then takes a piece of the job that is there now.)
+// A thread takes the next piece of its own range, so that what it reads is one stretch of memory and the prefetches at the end of a
+// piece are for the next one; when it has none left it takes the last piece of another's, so that a slow thread holds nobody up.
+// Both move a ticket, to (next + 1, end) or (next, end - 1), with one compare-and-swap. Only after it owns a piece does a thread
+// read what the job is. A job cannot end, and the next one cannot be written, before each owned piece is counted as done; so what a
+// thread reads belongs to the piece it owns, however late it comes. (That a ticket may have gone round to the same value in between
+// does no harm: the swap then takes a piece of the job that is there now.)
 #include "engine/pool.h"
 
 #include <algorithm>
@@ -23,9 +26,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::microseconds kSpin{100};  // longer than the serial parts of a step, shorter than anyone notices
-constexpr size_t kMaxPieces = UINT32_MAX;        // of one ticket
+constexpr size_t kMaxPieces = UINT32_MAX;        // of one job
 
-constexpr bool work_left(uint64_t ticket) { return static_cast<uint32_t>(ticket) < static_cast<uint32_t>(ticket >> 32); }
+constexpr uint32_t next_of(uint64_t ticket) { return static_cast<uint32_t>(ticket >> 32); }
+constexpr uint32_t end_of(uint64_t ticket) { return static_cast<uint32_t>(ticket); }
+constexpr uint64_t ticket_of(uint64_t next, uint64_t end) { return next << 32 | end; }
+
+struct alignas(64) Range {
+  std::atomic<uint64_t> ticket{0};
+  bool left(std::memory_order order) const {
+    const uint64_t t = ticket.load(order);
+    return next_of(t) < end_of(t);
+  }
+};
 
 // True as soon as ready() is; false after kSpin.
 template <class Ready>
@@ -62,8 +75,8 @@ struct Pool::Impl {
   size_t first = 0, end = 0, grain = 1;
   uint32_t pieces = 0;
 
-  alignas(64) std::atomic<uint64_t> ticket{0};  // pieces << 32 | next
-  alignas(64) std::atomic<uint32_t> done{0};    // pieces finished of this job
+  std::vector<Range> ranges;                  // of the threads that may be awake at once
+  alignas(64) std::atomic<uint32_t> done{0};  // pieces finished of this job
   // `awake` counts the workers that are not asleep and the permits not yet taken; never more than most_awake. Workers begin
   // asleep; a sleeper needs a permit to get up, or, when it sees work as it lies down, room among the awake.
   alignas(64) std::atomic<uint32_t> awake{0};
@@ -74,26 +87,38 @@ struct Pool::Impl {
   std::chrono::nanoseconds waited{0};
   std::vector<std::thread> workers;
 
+  bool work_left(std::memory_order order = std::memory_order_relaxed) const {
+    return std::any_of(ranges.begin(), ranges.end(), [order](const Range& r) { return r.left(order); });
+  }
+
+  // Takes the next piece of the thread's own range, or else the last one of another's. False: none is left.
+  bool take(unsigned thread, size_t& piece) {
+    for (size_t i = 0; i < ranges.size(); i++) {
+      std::atomic<uint64_t>& ticket = ranges[(thread + i) % ranges.size()].ticket;
+      uint64_t t = ticket.load(std::memory_order_relaxed);
+      while (next_of(t) < end_of(t)) {
+        piece = i == 0 ? next_of(t) : end_of(t) - 1;
+        const uint64_t taken = i == 0 ? ticket_of(next_of(t) + uint64_t{1}, end_of(t)) : ticket_of(next_of(t), piece);
+        // acquire: the caller's writes of the job are seen; the swaps of others in between keep that order
+        if (ticket.compare_exchange_weak(t, taken, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+        _mm_pause();
+      }
+    }
+    return false;
+  }
+
   // Runs pieces until none is left; how many it ran.
   uint32_t run_pieces(unsigned thread) {
     uint32_t ran = 0;
-    uint64_t t = ticket.load(std::memory_order_relaxed);
-    while (work_left(t)) {
-      // acquire: the caller's writes of the job are seen; the swaps of others in between keep that order
-      if (!ticket.compare_exchange_weak(t, t + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
-        _mm_pause();
-        continue;
-      }
-      const size_t begin = first + static_cast<uint32_t>(t) * grain;
+    for (size_t piece = 0; take(thread, piece); ran++) {
+      const size_t begin = first + piece * grain;
       body(ctx, begin, std::min(end - begin, grain) + begin, thread);
-      ran++;
-      t = ticket.load(std::memory_order_relaxed);
     }
     return ran;
   }
 
   void help(unsigned thread) {
-    if (!work_left(ticket.load(std::memory_order_relaxed))) return;
+    if (!work_left()) return;
     const MxcsrScope scope;
     // The pieces a thread ran are counted together, and until then hold the job open.
     const uint32_t ran = run_pieces(thread);
@@ -103,7 +128,7 @@ struct Pool::Impl {
   }
 
   void work(unsigned thread) {
-    const auto ready = [this] { return work_left(ticket.load(std::memory_order_relaxed)) || stop.load(std::memory_order_relaxed); };
+    const auto ready = [this] { return work_left() || stop.load(std::memory_order_relaxed); };
     for (bool up = false;;) {
       if (!up) take_permit();
       do {
@@ -112,7 +137,7 @@ struct Pool::Impl {
       } while (spin_until(ready));
       // This and the caller's publish-then-count are both sequentially consistent: one of the two sees the other.
       awake.fetch_sub(1, std::memory_order_seq_cst);
-      up = work_left(ticket.load(std::memory_order_seq_cst)) && raise_awake(1, most_awake) == 1;
+      up = work_left(std::memory_order_seq_cst) && raise_awake(1, most_awake) == 1;
     }
   }
 
@@ -141,7 +166,7 @@ struct Pool::Impl {
     for (uint32_t i = 0; i < more; i++) permits.notify_one();
   }
 
-  // One ticket's worth: [first, end) in count pieces, with the workers' help.
+  // A job: [first, end) in count pieces, with the workers' help.
   void publish(size_t from, size_t to, size_t g, uint32_t count, Body f, void* c) {
     body = f;
     ctx = c;
@@ -150,7 +175,8 @@ struct Pool::Impl {
     grain = g;
     pieces = count;
     done.store(0, std::memory_order_relaxed);
-    ticket.store(static_cast<uint64_t>(count) << 32, std::memory_order_seq_cst);
+    for (uint64_t r = 0, n = ranges.size(); r < n; r++)
+      ranges[r].ticket.store(ticket_of(count * r / n, count * (r + 1) / n), std::memory_order_seq_cst);
     wake(std::min(count - 1, most_awake));
     const uint32_t mine = run_pieces(0);
     uint32_t have = done.fetch_add(mine, std::memory_order_acq_rel) + mine;
@@ -165,7 +191,7 @@ struct Pool::Impl {
       for (size_t b = 0; b < n; b += std::min(g, n - b)) f(c, b, b + std::min(g, n - b), 0);
       return;
     }
-    const size_t round = g > SIZE_MAX / kMaxPieces ? n : g * kMaxPieces;  // more pieces than a ticket holds: in rounds
+    const size_t round = g > SIZE_MAX / kMaxPieces ? n : g * kMaxPieces;  // more pieces than a ticket can name: in rounds
     for (size_t b = 0; b < n;) {
       const size_t e = n - b > round ? b + round : n;
       publish(b, e, g, static_cast<uint32_t>((e - b - 1) / g + 1), f, c);
@@ -193,6 +219,7 @@ Pool::Pool(unsigned threads, unsigned cpus) : impl_(std::make_unique<Impl>()) {
   if (threads == 0) throw Error("a pool needs at least 1 thread, not 0");
   if (cpus == 0) cpus = threads > 1 ? cpus_usable() : 1;
   impl_->most_awake = std::min(threads, cpus) - 1;
+  impl_->ranges = std::vector<Range>(impl_->most_awake + 1);
   impl_->workers.reserve(threads - 1);
   try {
     for (unsigned i = 1; i < threads; i++) impl_->workers.emplace_back([this, i] { impl_->work(i); });

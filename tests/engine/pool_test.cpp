@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kern/error.h"
@@ -43,6 +44,35 @@ TEST(Pool, RunsEveryPieceOnce) {
       for (const size_t n : {size_t{0}, size_t{1}, size_t{2}, size_t{7}, size_t{100}, size_t{1000}})
         for (const size_t grain : {size_t{1}, size_t{3}, size_t{1000}, SIZE_MAX}) check_job(pool, n, grain);
     }
+  }
+}
+
+// Whatever the timing: a thread's own pieces come one after the other from its range's beginning, those of others from their ends.
+TEST(Pool, AThreadGoesThroughAStretchOfItsOwn) {
+  for (const unsigned threads : {2u, 3u, 5u}) {
+    Pool pool(threads, threads);
+    for (const size_t n : {size_t{1}, size_t{threads}, size_t{64}, size_t{101}})
+      for (int round = 0; round < 20; round++) {
+        std::vector<std::vector<size_t>> ran(threads);
+        par_for(pool, n, 1, [&](size_t b, size_t, unsigned t) {
+          ran[t].push_back(b);
+          std::this_thread::sleep_for(std::chrono::microseconds(10));  // the others come, and pieces are left to take
+        });
+        const auto range_of = [&](size_t piece) {
+          size_t r = 0;
+          while (n * (r + 1) / threads <= piece) r++;
+          return r;
+        };
+        for (unsigned t = 0; t < threads; t++) {
+          size_t own = n * t / threads;
+          std::vector<size_t> last(threads, SIZE_MAX);
+          for (const size_t piece : ran[t])
+            if (const size_t r = range_of(piece); r == t)
+              ASSERT_EQ(piece, own++);
+            else
+              ASSERT_LT(piece, std::exchange(last[r], piece));
+        }
+      }
   }
 }
 
