@@ -206,6 +206,20 @@ TEST(Sampler, ReachesEveryToken) {
   for (size_t i = 0; i < 4; i++) EXPECT_NEAR(hits[i] / 40000.0, want[i], 4 * std::sqrt(want[i] / 40000)) << i;
 }
 
+// The worst of those kept goes, also where it came last.
+TEST(Sampler, KeepsTheBest) {
+  SampParams p;
+  p.temp = 10;
+  p.top_p = 1;
+  p.top_k = 2;
+  Sampler s(p, 5);
+  size_t seen[4] = {};
+  for (int i = 0; i < 200; i++) seen[samp_pick(s, kern_table(Path::ref), std::vector<float>{10, 1, 5, 7}, {})]++;
+  EXPECT_EQ(seen[1] + seen[2], 0u);
+  EXPECT_GT(seen[0], 0u);
+  EXPECT_GT(seen[3], 0u);
+}
+
 TEST(Sampler, LeavesOutWhatIsNotFinite) {
   std::mt19937_64 rng(9);
   for (const SampParams& p : {SampParams{}, SampParams{0, 0.9f, 0, 64}, SampParams{1, 1, 0, 0}, SampParams{1e20f, 1, 0, 0}}) {
