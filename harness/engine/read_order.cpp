@@ -22,28 +22,52 @@ constexpr std::chrono::milliseconds kBudget{10};  // pages may have to come from
 // An order that is ahead by less is not.
 constexpr double kAhead = 0.97;
 
-class Work {
- public:
-  explicit Work(const Tensor& w) : x_(groups_of(w.cols)), y_(w.rows + kPanelRows) {}
-
-  // Panels [from, to), their pages known to this process, their lines in no cache.
-  double seconds(const KernTable& kern, const Tensor& w, size_t from, size_t to) {
-    const volatile uint8_t* const end = w.panel(to);
-    for (const volatile uint8_t* p = w.panel(from); p < end; p += 4096) static_cast<void>(*p);
-    for (const uint8_t* p = w.panel(from); p < end; p += 64) _mm_clflush(p);
-    _mm_mfence();
-    const Clock::time_point start = Clock::now();
-    mat_panels(kern, w, from, to, {nullptr, 0, x_.data(), 0}, 1, y_.data(), 0);
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  }
-
- private:
-  std::vector<QxGroup> x_;
-  std::vector<float> y_;
+// Panels of a layer's gate and the same of its up.
+struct Pair {
+  const LayerTensors* layer;
+  size_t from, to;
 };
 
 bool twins(const LayerTensors& t) {
   return takes_groups(t.gate->type) && t.gate->type == t.up->type && t.gate->rows == t.up->rows && t.gate->cols == t.up->cols;
+}
+
+std::vector<Pair> pairs_of(const Model& m) {
+  const size_t each = std::max<size_t>(1, kPairs / m.layers.size());  // of a layer
+  std::vector<Pair> pairs;
+  for (const LayerTensors& t : m.layers) {
+    if (!twins(t)) continue;
+    const size_t panel = panel_bytes(t.gate->type, t.gate->cols), panels = panels_of(t.gate->rows);
+    const size_t slice = std::clamp<size_t>(kSliceBytes / panel, 1, panels);
+    if (slice * panel < kLeastBytes) continue;
+    for (size_t i = 0; i < each && (i + 1) * slice <= panels && pairs.size() < kPairs; i++)
+      pairs.push_back({&t, i * slice, (i + 1) * slice});
+  }
+  return pairs;
+}
+
+// Pages known to this process, lines in no cache.
+void make_cold(const Tensor& w, const Pair& p) {
+  const volatile uint8_t* const end = w.panel(p.to);
+  for (const volatile uint8_t* at = w.panel(p.from); at < end; at += 4096) static_cast<void>(*at);
+  for (const uint8_t* at = w.panel(p.from); at < end; at += 64) _mm_clflush(at);
+}
+
+// Seconds a byte of the weights
+double cost(const KernTable& kern, const Tensor& w, const Pair& p) {
+  const std::vector<QxGroup> x(groups_of(w.cols));
+  std::vector<float> y((p.to - p.from) * kPanelRows);
+  const Clock::time_point start = Clock::now();
+  mat_panels(kern, w, p.from, p.to, {nullptr, 0, x.data(), 0}, 1, y.data(), 0);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return seconds / static_cast<double>((p.to - p.from) * panel_bytes(w.type, w.cols));
+}
+
+// The least quarter's end: what else runs on the machine makes a cost greater, never less.
+double quick(std::vector<double> costs) {
+  const auto quarter = static_cast<std::ptrdiff_t>(costs.size() / 4);
+  std::nth_element(costs.begin(), costs.begin() + quarter, costs.end());
+  return costs[static_cast<size_t>(quarter)];
 }
 
 }  // namespace
@@ -52,26 +76,23 @@ ReadOrder read_order(const KernTable& kern, const Model& m) {
   const KernTable pages = pages_order(kern);
   if (kern.path == Path::ref) return {kern};
   const MxcsrScope scope;
-  const size_t each = std::max<size_t>(1, kPairs / m.layers.size());  // of a layer
+  std::vector<Pair> pairs = pairs_of(m);
+  // All of them first: when the first is timed, the translations of its pages have been forgotten again, as in a real pass.
   const Clock::time_point start = Clock::now();
-  std::vector<double> ratios;  // by pages to in order
-  for (const LayerTensors& t : m.layers) {
-    if (!twins(t)) continue;
-    const size_t panel = panel_bytes(t.gate->type, t.gate->cols), panels = panels_of(t.gate->rows);
-    const size_t slice = std::clamp<size_t>(kSliceBytes / panel, 1, panels);
-    if (slice * panel < kLeastBytes) continue;
-    Work work(*t.gate);
-    for (size_t i = 0; i < each && (i + 1) * slice <= panels && ratios.size() < kPairs; i++) {
-      if (ratios.size() >= kLeastPairs && Clock::now() - start > kBudget) break;
-      const bool swap = ratios.size() % 2;
-      const double a = work.seconds(swap ? pages : kern, *t.gate, i * slice, (i + 1) * slice);
-      const double b = work.seconds(swap ? kern : pages, *t.up, i * slice, (i + 1) * slice);
-      ratios.push_back(swap ? a / b : b / a);
-    }
+  for (size_t i = 0; i < pairs.size(); i++) {
+    make_cold(*pairs[i].layer->gate, pairs[i]);
+    make_cold(*pairs[i].layer->up, pairs[i]);
+    if (i + 1 >= kLeastPairs && Clock::now() - start > kBudget) pairs.resize(i + 1);
   }
-  if (ratios.size() < kLeastPairs) return {kern};
-  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2), ratios.end());
-  const double ratio = ratios[ratios.size() / 2];
+  if (pairs.size() < kLeastPairs) return {kern};
+  _mm_mfence();
+  std::vector<double> in_order, by_pages;  // seconds a byte
+  for (const Pair& p : pairs) {
+    const bool swap = in_order.size() % 2;  // the twins change places
+    by_pages.push_back(cost(pages, swap ? *p.layer->gate : *p.layer->up, p));
+    in_order.push_back(cost(kern, swap ? *p.layer->up : *p.layer->gate, p));
+  }
+  const double ratio = quick(by_pages) / quick(in_order);
   return ratio < kAhead ? ReadOrder{pages, 1 / ratio} : ReadOrder{kern, ratio};
 }
 
