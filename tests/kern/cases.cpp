@@ -36,7 +36,8 @@ std::vector<float> not_finite() {
 const std::vector<KernelCase>& kernel_cases() {
   static const std::vector<KernelCase> all = [] {
     std::vector<KernelCase> v;
-    for (const auto& part : {gemv_cases(), gemm_cases(), exp_cases(), norm_cases(), attn_cases()}) v.insert(v.end(), part.begin(), part.end());
+    for (const auto& part : {gemv_cases(), gemm_cases(), exp_cases(), norm_cases(), attn_cases()})
+      v.insert(v.end(), part.begin(), part.end());
     return v;
   }();
   return all;
