@@ -126,6 +126,7 @@ void count_work(BreakdownRow& b, const Model& m) {
 // The steps whose whole time is in the middle half: neither what was stopped by others nor what was lucky.
 std::vector<const Sample*> middle_half(const std::vector<Sample>& steps) {
   std::vector<const Sample*> sorted;
+  sorted.reserve(steps.size());
   for (const Sample& s : steps) sorted.push_back(&s);
   std::sort(sorted.begin(), sorted.end(), [](const Sample* a, const Sample* b) { return a->whole < b->whole; });
   const auto quarter = static_cast<std::ptrdiff_t>(sorted.size() / 4);

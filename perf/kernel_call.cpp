@@ -77,7 +77,7 @@ class At {
 
 // f(table, At): the call
 template <class F>
-KernelCall call_of(std::vector<Array> arrays, double elements, F f) {
+KernelCall call_of(const std::vector<Array>& arrays, double elements, F f) {
   KernelCall c;
   for (const Array& a : arrays) {
     c.set_bytes += up(a.n * a.size);
@@ -102,9 +102,9 @@ auto from_zero(size_t values, F f) {
 }
 
 template <class F>
-KernelCall attention(std::vector<Array> arrays, Size s, size_t queries, F f) {
+KernelCall attention(const std::vector<Array>& arrays, Size s, size_t queries, F f) {
   const double elements = static_cast<double>(s.a * s.b);
-  KernelCall c = call_of(std::move(arrays), elements, f);
+  KernelCall c = call_of(arrays, elements, f);
   c.macs = elements * static_cast<double>(queries);
   return c;
 }

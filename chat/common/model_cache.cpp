@@ -100,7 +100,7 @@ bool is_convertible(const std::string& path) {
 fs::path where(const std::string& named) {
   std::error_code ec;
   const fs::path path = fs::absolute(named, ec), parent = fs::canonical(path.parent_path(), ec);
-  const fs::path all = !ec && fs::is_directory(path, ec) ? fs::canonical(path, ec) : parent / path.filename();
+  fs::path all = !ec && fs::is_directory(path, ec) ? fs::canonical(path, ec) : parent / path.filename();
   if (ec) throw Error(fmt::format("{}: {}", named, ec.message()));
   return all;
 }

@@ -83,7 +83,7 @@ void ollama_write(const ModelSource& src, const std::string& name, const std::ve
     gguf_write_model(src, how);
     write_whole(said, text);
     if (!note.empty() && type == types.front()) say(note);
-    const std::vector<std::string> command{"ollama", "create", name + ":" + type, "-f", said};
+    const std::vector<std::string> command{"ollama", "create", fmt::format("{}:{}", name, type), "-f", said};
     if (!there) {
       out_write(fmt::format("{}\n", fmt::join(command, " ")));
       continue;

@@ -73,10 +73,10 @@ struct Pool::Impl {
   Body body = nullptr;
   void* ctx = nullptr;
   size_t first = 0, end = 0, grain = 1;
-  uint32_t pieces = 0;
+  std::vector<Range> ranges;  // of the threads that may be awake at once; set once
 
-  std::vector<Range> ranges;                  // of the threads that may be awake at once
-  alignas(64) std::atomic<uint32_t> done{0};  // pieces finished of this job
+  alignas(64) std::atomic<uint32_t> done{0};  // pieces finished of this job, ...
+  uint32_t pieces = 0;                        // ... which has so many; written with it
   // `awake` counts the workers that are not asleep and the permits not yet taken; never more than most_awake. Workers begin
   // asleep; a sleeper needs a permit to get up, or, when it sees work as it lies down, room among the awake.
   alignas(64) std::atomic<uint32_t> awake{0};
