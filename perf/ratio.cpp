@@ -116,6 +116,7 @@ Round one_round(Bench& bench, const KernTable& k, const ReadLoop& loop) {
 // The rounds of the loop with the greatest median.
 RatioRow measure(Bench& bench, const KernTable& k, TType type, const std::vector<ReadLoop>& loops, unsigned rounds) {
   std::vector<RatioRow> rows;
+  rows.reserve(loops.size());
   for (const ReadLoop& loop : loops) rows.push_back({k.path, k.pages, type, loop.name, {}, {}, {}});
   for (unsigned round = 0; round < rounds; ++round)
     for (size_t i = 0; i < loops.size(); ++i) {
