@@ -13,7 +13,7 @@ namespace {
 
 // A group of 32 as Q8_0: {f16 d; int8 qs[32]}. A scale beside d is worked in; the product is exact in float.
 void as_q8_0(const GgmlValues& v, uint32_t group, uint8_t* out) {
-  const int8_t scale = v.scale[group * 2];
+  const int8_t scale = v.scale[size_t{group} * 2];
   const uint16_t d = scale == 1 ? v.d : f32_to_f16(f16_to_f32(v.d) * static_cast<float>(scale));
   std::memcpy(out, &d, 2);
   std::memcpy(out + 2, v.q + group * kGroup, kGroup);
