@@ -108,19 +108,18 @@ void q6k_unblock(const uint8_t* block, size_t r, uint8_t* b) {
 
 struct Blocks {
   TType type;
+  uint8_t zero;        // what a block of zero weights has from zero_from to zero_to; zeros elsewhere
   size_t cols, bytes;  // of a block of ggml's
   size_t panel_bytes;  // sixteen rows of it
   void (*put)(const uint8_t* block, size_t r, uint8_t* at);
   void (*take)(const uint8_t* at, size_t r, uint8_t* block);
-  // a block of zero weights is zeros but for these bytes
   size_t zero_from = 0, zero_to = 0;
-  uint8_t zero = 0;
 };
 constexpr Blocks kBlocks[] = {
-    {TType::q80, kGroup, 34, kQ80GroupBytes, q80_block, q80_unblock},
-    {TType::q4, kGroup, 18, kQ4GroupBytes, q40_block, q40_unblock, 2, 18, 0x88},  // n = q + 8
-    {TType::q4k, kBlockCols, 144, kQ4kBlockBytes, q4k_block, q4k_unblock},
-    {TType::q6k, kBlockCols, 210, kQ6kBlockBytes, q6k_block, q6k_unblock, 128, 192, 0xaa},  // n = q + 32
+    {TType::q80, 0, kGroup, 34, kQ80GroupBytes, q80_block, q80_unblock},
+    {TType::q4, 0x88, kGroup, 18, kQ4GroupBytes, q40_block, q40_unblock, 2, 18},  // n = q + 8
+    {TType::q4k, 0, kBlockCols, 144, kQ4kBlockBytes, q4k_block, q4k_unblock},
+    {TType::q6k, 0xaa, kBlockCols, 210, kQ6kBlockBytes, q6k_block, q6k_unblock, 128, 192},  // n = q + 32
 };
 
 const Blocks& blocks_for(TType type, uint64_t cols) {
