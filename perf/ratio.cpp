@@ -7,6 +7,7 @@
 #include <vector>
 #include "common/app.h"
 #include "engine/pool.h"
+#include "engine/read_order.h"
 #include "kern/cpu.h"
 #include "kern/error.h"
 #include "paths.h"
@@ -153,9 +154,7 @@ std::vector<RatioRow> run_ratio(const CpuFeatures& cpu, const RatioOptions& opti
     bench.check_loops(loops);
     for (const Path p : paths) {
       if (!options.path && !own_body(gemv_name(type), p)) continue;
-      std::vector<KernTable> orders{table(p)};
-      if (type != TType::f32 && p != Path::ref) orders.push_back(pages_order(table(p)));
-      for (const KernTable& k : orders) {
+      for (const KernTable& k : read_orders(table(p), type)) {
         bench.check_product(k);
         rows.push_back(measure(bench, k, type, loops, options.rounds));
         if (told) told(rows.back());

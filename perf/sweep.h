@@ -68,7 +68,7 @@ struct SweepProbe {
 struct Sweep {
   std::vector<SweepRow> rows;
   std::vector<SweepProbe> probes;
-  std::vector<std::string> missing;  // "vnni8: this CPU lacks AVX-VNNI-INT8"; what else is not as the table's heads say
+  std::vector<std::string> missing;  // "vnni8: this CPU lacks AVX-VNNI-INT8"; orders of reading; what is not as the heads say
 };
 
 // The table of a path; another for a test that wants a wrong kernel.

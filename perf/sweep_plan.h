@@ -21,7 +21,7 @@ struct SweepPlan {
   std::vector<SweepModel> models;
   std::vector<SweepCell> cells;  // all combinations, in the order in which they are told
   std::vector<uint32_t> threads;
-  std::vector<std::string> missing;  // paths that this CPU lacks; memory that is not in huge pages as it should be
+  std::vector<std::string> missing;  // paths that this CPU lacks; what else a reader of the rows should know
 };
 
 // Throws UsageError where no test is asked for: -n and -p are both 0.

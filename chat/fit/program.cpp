@@ -28,14 +28,13 @@ struct Options {
 FitSpeeds measured(const Fit& f) {
   FitSpeeds s;
   const ProbeSize size = probe_size();
-  const KernTable& kern = kern_pick(cpu_here()).table;
+  const KernTable kern = kern_pick(cpu_here()).table;
   Pool pool(f.plan.threads);
   s.note = size.note();
   s.path = path_name(kern.path);
   s.read = probe(ProbeMemory(size.bytes, ProbeMemory::Kind::file).bytes(), pool, kRounds).front().median;
   for (const TType t : fit_types(f)) {
-    const KernTable pages = pages_order(kern);
-    s.products[t] = std::max(product_speed(t, kern, pool, size.bytes), product_speed(t, pages, pool, size.bytes));
+    s.products[t] = product_speed(t, kern, pool, size.bytes);
     s.read = std::max(s.read, s.products[t]);  // they read as well; measured a moment later, they may have been luckier
   }
   return s;

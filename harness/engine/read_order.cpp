@@ -72,11 +72,17 @@ double quick(std::vector<double> costs) {
 
 }  // namespace
 
+std::vector<KernTable> read_orders(const KernTable& kern, TType type) {
+  if (kern.path == Path::ref || !takes_groups(type)) return {kern};
+  return {kern, pages_order(kern)};
+}
+
 ReadOrder read_order(const KernTable& kern, const Model& m) {
-  const KernTable pages = pages_order(kern);
   if (kern.path == Path::ref) return {kern};
-  const MxcsrScope scope;
   std::vector<Pair> pairs = pairs_of(m);
+  if (pairs.size() < kLeastPairs) return {kern};
+  const KernTable pages = pages_order(kern);
+  const MxcsrScope scope;
   // All of them first: when the first is timed, the translations of its pages have been forgotten again, as in a real pass.
   const Clock::time_point start = Clock::now();
   for (size_t i = 0; i < pairs.size(); i++) {
@@ -84,7 +90,6 @@ ReadOrder read_order(const KernTable& kern, const Model& m) {
     make_cold(*pairs[i].layer->up, pairs[i]);
     if (i + 1 >= kLeastPairs && Clock::now() - start > kBudget) pairs.resize(i + 1);
   }
-  if (pairs.size() < kLeastPairs) return {kern};
   _mm_mfence();
   std::vector<double> in_order, by_pages;  // seconds a byte
   for (const Pair& p : pairs) {

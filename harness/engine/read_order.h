@@ -1,10 +1,16 @@
 // read_order.h - whether this CPU reads a model's weights faster in order or by pages (macros/stream.inc). The bits are the same,
 // so the choice may hang on a measurement.
 #pragma once
+#include <string>
+#include <vector>
+
 #include "kern/kern.h"
 #include "model/model.h"
 
 namespace nyb {
+
+// The table, in order, and where its products with this type have another order that one too.
+std::vector<KernTable> read_orders(const KernTable& kern, TType type);
 
 struct ReadOrder {
   KernTable table;   // with the faster order

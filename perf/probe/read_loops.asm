@@ -54,11 +54,7 @@
 
 %macro READ_LOOP 2-3
 path_begin %1
-%ifidn %3, _pages
-  STREAM_ORDER _pages, 8
-%else
-  STREAM_ORDER , 8
-%endif
+STREAM_ORDER %3, 8
 kern read_%2%3, 2, 0, %2, p, bytes
   CLEAR %2
   and bytes, -512
