@@ -7,7 +7,6 @@
 #include "engine/memory.h"
 #include "kept_shape.h"
 #include "model/random_model.h"
-#include "model/writer.h"
 
 namespace nyb {
 namespace {
@@ -51,7 +50,6 @@ SweepModel shape_model(const std::string& name, TType type, LoadMode load) {
 
 void write_shape(const std::string& path, const std::string& name, TType type) {
   const NamedShape& shape = known_shape(name);
-  output_check(path);
   random_model(path, shape, type, type, making(weights_of(shape, type), type));
 }
 
