@@ -2,6 +2,7 @@
 #include "engine/matvec.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace nyb {
 namespace {
@@ -33,6 +34,20 @@ void several(const KernTable& kern, TType t, const GemmArgs& args) {
   }
 }
 
+// How often panels pass: tiles of the most tokens, half as many, and so on (macros/gemm.inc).
+size_t passes(const KernTable& kern, size_t tokens) {
+  const size_t most = kern.path == Path::avx512 ? 6 : 3, rest = tokens % most;
+  return tokens / most + (rest > 0) + (rest > (most + 1) / 2);
+}
+
+// While the panels of these arguments pass, as many bytes after them are asked for.
+void ask_ahead(const KernTable& kern, GemmArgs& args, size_t bytes) {
+  const uintptr_t end = reinterpret_cast<uintptr_t>(args.w) + bytes;
+  args.ahead = end & ~uintptr_t{4095};
+  args.ahead_end = end + bytes;
+  args.ahead_mask = std::bit_floor(passes(kern, args.tokens)) - 1;
+}
+
 }  // namespace
 
 void mat_panels(const KernTable& kern, const Tensor& w, size_t from, size_t to, const MatIn& in, size_t tokens, float* y,
@@ -40,17 +55,20 @@ void mat_panels(const KernTable& kern, const Tensor& w, size_t from, size_t to, 
   if (tokens == 1) return one(kern, w, from, to - from, in, y);
   const bool groups = takes_groups(w.type);
   const size_t block = std::max<size_t>(kBlockBytes / panel_bytes(w.type, w.cols) & ~size_t{1}, 2);  // kernels take pairs
-  for (size_t p = from; p < to; p += block)
-    several(kern, w.type,
-            {.w = w.panel(p),
-             .row_scale = w.type == TType::q8 ? w.row_scale() + p * kPanelRows : nullptr,
-             .x = groups ? static_cast<const void*>(in.groups) : in.values,
-             .y = y + (p - from) * kPanelRows,
-             .groups = groups ? groups_of(w.cols) : w.cols,
-             .panels = std::min(block, to - p),
-             .tokens = tokens,
-             .x_stride = groups ? in.groups_stride : in.values_stride,
-             .y_stride = y_stride});
+  for (size_t p = from; p < to; p += block) {
+    const size_t panels = std::min(block, to - p);
+    GemmArgs args{.w = w.panel(p),
+                  .row_scale = w.type == TType::q8 ? w.row_scale() + p * kPanelRows : nullptr,
+                  .x = groups ? static_cast<const void*>(in.groups) : in.values,
+                  .y = y + (p - from) * kPanelRows,
+                  .groups = groups ? groups_of(w.cols) : w.cols,
+                  .panels = panels,
+                  .tokens = tokens,
+                  .x_stride = groups ? in.groups_stride : in.values_stride,
+                  .y_stride = y_stride};
+    if (kern.pages) ask_ahead(kern, args, panels * panel_bytes(w.type, w.cols));
+    several(kern, w.type, args);
+  }
 }
 
 }  // namespace nyb

@@ -31,6 +31,10 @@ struct GemmArgs {
   size_t panels = 0, tokens = 0;
   size_t x_stride = 0;  // QxGroups (floats) from one token to the next
   size_t y_stride = 0;  // floats from one token to the next
+  // Kernels that take groups ask for these bytes meanwhile; ahead is a multiple of 4,096. They do so at each group whose number,
+  // counted from the last (1), has no bit of the mask: as it stands, never. Nothing need be there: asking is no access.
+  uintptr_t ahead = 0, ahead_end = 0;
+  size_t ahead_mask = SIZE_MAX;
 };
 
 enum class Path : uint8_t { ref, avx2, vnni, vnni8, avx512 };

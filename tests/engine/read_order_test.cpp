@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "engine/matvec.h"
 #include "engine/weights.h"
 #include "kern/cpu.h"
 
@@ -65,6 +66,36 @@ TEST(ReadOrder, NothingToMeasure) {
   }
   const auto m = model(TType::q8, 8, 512);
   EXPECT_EQ(read_order(kern_table(Path::ref), *m).other, 0);
+}
+
+std::vector<GemmArgs> asked;
+void keep(const GemmArgs* args) { asked.push_back(*args); }
+
+std::vector<GemmArgs> asked_by(KernTable kern, const Tensor& w, size_t tokens) {
+  kern.gemm_q8 = keep;
+  asked.clear();
+  float y = 0;
+  mat_panels(kern, w, 0, panels_of(w.rows), {}, tokens, &y, 0);
+  return asked;
+}
+
+// Products of several tokens ask for the panels that come next, a line for each line that passes, where reading by pages is faster.
+TEST(ReadOrder, TheNextPanelsAreAskedFor) {
+  const auto m = model(TType::q8, 1, 2048);
+  const Tensor& w = *m->layers[0].gate;
+  for (const GemmArgs& a : asked_by(kern_table(Path::avx512), w, 7)) EXPECT_EQ(a.ahead_mask, SIZE_MAX);
+  const std::vector<GemmArgs> calls = asked_by(pages_order(kern_table(Path::avx512)), w, 7);
+  ASSERT_GT(calls.size(), 2u);
+  for (size_t i = 0; i + 2 < calls.size(); i++) {
+    const auto next = reinterpret_cast<uintptr_t>(calls[i + 1].w), after = reinterpret_cast<uintptr_t>(calls[i + 2].w);
+    EXPECT_EQ(calls[i].ahead, next & ~uintptr_t{4095});
+    EXPECT_EQ(calls[i].ahead_end, after);
+  }
+  const auto mask = [&](Path p, size_t tokens) { return asked_by(pages_order(kern_table(p)), w, tokens)[0].ahead_mask; };
+  const std::pair<size_t, size_t> wide[] = {{2, 0}, {3, 0}, {4, 1}, {6, 0}, {7, 1}, {9, 1}, {10, 1}, {16, 3}, {23, 3}, {64, 7}},
+                                  narrow[] = {{2, 0}, {3, 0}, {4, 1}, {6, 1}, {9, 1}, {10, 3}, {64, 15}};
+  for (const auto& [tokens, want] : wide) EXPECT_EQ(mask(Path::avx512, tokens), want) << tokens;
+  for (const auto& [tokens, want] : narrow) EXPECT_EQ(mask(Path::avx2, tokens), want) << tokens;
 }
 
 }  // namespace

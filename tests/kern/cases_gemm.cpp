@@ -10,6 +10,14 @@ namespace {
 
 constexpr size_t kGap = 3;  // between a token's rows of y and the next one's, and its groups of x and the next one's
 
+// Never, at each group, at each second, at each fourth; of pages that are there and, later, of some that are not.
+void ask(GemmArgs& args) {
+  constexpr size_t masks[] = {SIZE_MAX, 0, 1, 3};
+  args.ahead = reinterpret_cast<uintptr_t>(args.w) & ~uintptr_t{4095};
+  args.ahead_end = args.ahead + 80000;
+  args.ahead_mask = masks[(args.groups + args.panels + args.tokens) % 4];
+}
+
 // Its arrays, everything between two tokens' included, are compared; sizes: groups, panels, tokens.
 template <class X>
 void check(KernRun& run, void (*ref)(const GemmArgs*), const void* w, const float* row_scale, const std::vector<X>& x,
@@ -19,6 +27,7 @@ void check(KernRun& run, void (*ref)(const GemmArgs*), const void* w, const floa
   if (!want.empty()) memset(want.data(), 0xA7, want.size() * sizeof(float));  // as KernRun::out fills what is left alone
   GemmArgs args{w, row_scale, x.data(), want.data(), s[0], s[1], s[2], s[0] + kGap, stride};
   ref(&args);
+  ask(args);
   args.x = run.in(x);
   args.y = y;
   const GemmArgs* given = run.in(std::vector<GemmArgs>{args});
