@@ -88,18 +88,16 @@ PeerRun run_peer(const CpuFeatures& cpu, const SweepOptions& o, const PeerOption
   if (peer.by_pattern()) check_one_test(plan.cells);
   for (const SweepCell& c : plan.cells) figure_for(c.row, rehearsal);
   const std::vector<std::unique_ptr<ProbeMemory>> memories = probe_memories(o.read_bytes, plan.missing);
-  std::vector<SweepProbe> probes;
-  for (const uint32_t threads : plan.threads)
-    for (const auto& memory : memories) probes.push_back(sweep_probe(*memory, threads));
+  std::vector<ProbeCell> probes = sweep_probes(memories, plan.threads);
   std::vector<std::vector<std::vector<double>>> theirs(plan.cells.size());
   const auto ours = [&] {
-    for (size_t i = 0; i < probes.size(); ++i) {
-      Pool pool(probes[i].threads);
-      probes[i].samples.push_back(read_speed(probes[i].loop, memories[i % memories.size()]->bytes(), pool));
+    for (ProbeCell& c : probes) {
+      Pool pool(c.probe.threads);
+      c.probe.samples.push_back(read_speed(c.probe.loop, c.memory->bytes(), pool));
     }
     for (SweepCell& c : plan.cells) {
       if (interrupted()) throw Interrupted{};
-      c.row.samples.push_back(sweep_sample(c));
+      sweep_sample(c, read_beside(probe_of(probes, c.row)));
     }
   };
   const auto other = [&] {

@@ -12,11 +12,6 @@
 namespace nyb {
 namespace {
 
-struct ProbeCell {
-  const ProbeMemory* memory;
-  SweepProbe probe;
-};
-
 // Google Benchmark lets no exception through.
 class Guard {
  public:
@@ -39,11 +34,10 @@ class Guard {
   std::exception_ptr fault_;
 };
 
-void time_row(benchmark::State& state, SweepCell& cell) {
+void time_row(benchmark::State& state, SweepCell& cell, const ReadBeside& read) {
   for ([[maybe_unused]] auto _ : state) {
-    const double speed = sweep_sample(cell);
-    state.SetIterationTime(std::max(cell.row.prompt, cell.row.gen) / speed);
-    cell.row.samples.push_back(speed);
+    sweep_sample(cell, read);
+    state.SetIterationTime(std::max(cell.row.prompt, cell.row.gen) / cell.row.samples.back());
   }
 }
 
@@ -69,7 +63,7 @@ void run_all(std::vector<SweepCell>& cells, std::vector<ProbeCell>& probes, uint
     add(fmt::format("read/{}/{}", p.probe.threads, p.probe.kind), [&p](benchmark::State& s) { time_probe(s, p); });
   for (SweepCell& c : cells)
     add(fmt::format("{}/{}/{}/{}/{}", c.row.model, c.row.type, path_name(c.row.path), c.row.threads, c.row.test()),
-        [&c](benchmark::State& s) { time_row(s, c); });
+        [&c, read = read_beside(probe_of(probes, c.row))](benchmark::State& s) { time_row(s, c, read); });
   run_interleaved();
   guard.rethrow();
 }
@@ -83,6 +77,19 @@ std::string SweepRow::test() const {
 
 double SweepRow::speed() const { return median(samples); }
 
+double SweepRow::bandwidth() const { return reads.empty() ? file_bandwidth : median(reads); }
+
+std::vector<double> SweepRow::shares() const {
+  std::vector<double> all;
+  for (size_t i = 0; i < reads.size(); ++i) all.push_back(samples[i] * bytes_per_token * 1e-9 / reads[i]);
+  return all;
+}
+
+double SweepRow::share() const {
+  if (!reads.empty()) return median(shares());
+  return bandwidth() > 0 ? gbs() / bandwidth() : 0;
+}
+
 double SweepRow::macs_per_byte() const {
   const double chunks = std::ceil(static_cast<double>(prompt) / std::max(1u, chunk));
   const double macs = macs_per_token * (gen ? 1 : prompt),
@@ -95,12 +102,8 @@ double SweepProbe::best() const { return samples.empty() ? 0 : *std::max_element
 Sweep run_sweep(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table) {
   SweepPlan plan = sweep_plan(cpu, o, table);
   const std::vector<std::unique_ptr<ProbeMemory>> memories = probe_memories(o.read_bytes, plan.missing);
-  std::vector<ProbeCell> cells;
-  for (const uint32_t threads : plan.threads)
-    for (const auto& memory : memories) cells.push_back({memory.get(), sweep_probe(*memory, threads)});
-  run_all(plan.cells, cells, o.repetitions);
-  std::vector<SweepProbe> probes;
-  for (ProbeCell& c : cells) probes.push_back(std::move(c.probe));
+  std::vector<ProbeCell> probes = sweep_probes(memories, plan.threads);
+  run_all(plan.cells, probes, o.repetitions);
   return sweep_result(std::move(plan), std::move(probes));
 }
 

@@ -39,15 +39,20 @@ struct SweepRow {
   uint32_t chunk = 0, prompt = 0, gen = 0, depth = 0;  // prompt or gen; the chunk as the engine takes it
   double bytes_per_token = 0;                          // weights, and keys and values at this depth; of a prompt 0
   double macs_per_token = 0;
-  double bandwidth = 0;         // GB/s of the fastest read loop on as many threads in memory of that kind, median of the same run
   std::vector<double> samples;  // tokens a second
+  // GB/s of the fastest read loop on as many threads in memory of that kind, right before and right after each sample, both
+  // together. As many as samples; none of a prompt, of a breakdown, and of a file of an earlier version.
+  std::vector<double> reads;
+  double file_bandwidth = 0;  // GB/s that a file without them has instead: of the whole run
 
   std::string test() const;  // "tg64", "pp128", "tg64 @ d4096"
   double speed() const;      // median
   double spread() const { return spread_of(samples); }
   double gbs() const { return speed() * bytes_per_token * 1e-9; }
-  double share() const { return bandwidth > 0 ? gbs() / bandwidth : 0; }
-  double ceiling() const { return bytes_per_token > 0 ? bandwidth * 1e9 / bytes_per_token : 0; }
+  double bandwidth() const;            // GB/s: the median of the reads; 0: not known
+  std::vector<double> shares() const;  // each sample's GB/s / its reading; empty where there are none
+  double share() const;                // their median; without them gbs() / bandwidth()
+  double ceiling() const { return bytes_per_token > 0 ? bandwidth() * 1e9 / bytes_per_token : 0; }
   double gmacs() const { return speed() * macs_per_token * 1e-9; }
   // Operations per byte that comes from memory, a multiply-add counted as one; a prompt reads the weights once for each chunk. 0:
   // not known.
@@ -75,8 +80,8 @@ struct Sweep {
 using TableOf = std::function<const KernTable&(Path)>;
 
 // Checks first that every kernel of every path gives the reference's bytes on each model's shapes, and that all paths give the same
-// logits. Then runs all rows, and the read loops, in an order that Google Benchmark draws. Throws Error naming the path that
-// differs, and for what cannot be run; Interrupted.
+// logits. Then runs all rows, those of decode between two readings of memory, and the read loops, in an order that Google Benchmark
+// draws. Throws Error naming the path that differs, and for what cannot be run; Interrupted.
 Sweep run_sweep(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table = kern_table);
 
 }  // namespace nyb

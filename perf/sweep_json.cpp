@@ -44,8 +44,15 @@ Json row_json(const SweepRow& r) {
   if (r.gen) {
     j["bytes_per_token"] = r.bytes_per_token;
     j["gb_per_second"] = r.gbs();
-    j["read_gb_per_second"] = r.bandwidth;
+    j["read_gb_per_second"] = r.bandwidth();
     j["share"] = r.share();
+    if (r.share() > 0 && !r.reads.empty()) {
+      const RatioInterval share = ratio_of_pairs(r.shares());
+      j["share_low"] = share.low;
+      j["share_high"] = share.high;
+      j["share_confidence"] = share.confidence;
+    }
+    if (!r.reads.empty()) j["read_samples"] = r.reads;
     j["ceiling_tokens_per_second"] = r.ceiling();
   }
   return j;

@@ -148,8 +148,8 @@ SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableO
   return plan;
 }
 
-double sweep_sample(const SweepCell& cell) {
-  const SweepRow& row = cell.row;
+void sweep_sample(SweepCell& cell, const ReadBeside& read) {
+  SweepRow& row = cell.row;
   const uint32_t tokens = std::max(row.prompt, row.gen), vocab = cell.model->shape.vocab;
   EngOptions options;
   options.ctx = row_context(row);
@@ -161,6 +161,8 @@ double sweep_sample(const SweepCell& cell) {
   const std::vector<int32_t> ids = some_ids(tokens + kWarmUp, vocab);
   std::vector<float> logits(vocab);
   eng_fill(engine, row.depth);
+  ReadTime around;
+  if (row.gen) around = read(pool);
   for (uint32_t i = 0; i < kWarmUp; ++i) eng_step(engine, std::span(ids).subspan(i, 1), row.depth + i, logits);
   const auto start = std::chrono::steady_clock::now();
   if (row.prompt) {
@@ -168,7 +170,9 @@ double sweep_sample(const SweepCell& cell) {
   } else {
     for (uint32_t i = 0; i < tokens; ++i) eng_step(engine, std::span(ids).subspan(i, 1), row.depth + i, logits);
   }
-  return tokens / std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const auto end = std::chrono::steady_clock::now();
+  if (row.gen) row.reads.push_back((around += read(pool)).gbs());
+  row.samples.push_back(tokens / std::chrono::duration<double>(end - start).count());
 }
 
 std::vector<std::unique_ptr<ProbeMemory>> probe_memories(size_t bytes, std::vector<std::string>& notes) {
@@ -188,30 +192,42 @@ std::vector<std::unique_ptr<ProbeMemory>> probe_memories(size_t bytes, std::vect
   return all;
 }
 
-SweepProbe sweep_probe(const ProbeMemory& memory, unsigned threads) {
-  Pool pool(threads);
-  const std::vector<LoopSpeed> loops = probe(memory.bytes(), pool, kProbeRounds);
-  SweepProbe p;
-  p.threads = threads;
-  p.kind = probe_kind_name(memory.kind());
-  p.loop = loops.front().loop;
-  p.bytes = memory.bytes().size();
-  p.plain = beside_plain(loops);
-  return p;
+std::vector<ProbeCell> sweep_probes(const std::vector<std::unique_ptr<ProbeMemory>>& memories,
+                                    const std::vector<uint32_t>& threads) {
+  std::vector<ProbeCell> all;
+  for (const uint32_t n : threads)
+    for (const auto& memory : memories) {
+      Pool pool(n);
+      const std::vector<LoopSpeed> loops = probe(memory->bytes(), pool, kProbeRounds);
+      SweepProbe p;
+      p.threads = n;
+      p.kind = probe_kind_name(memory->kind());
+      p.loop = loops.front().loop;
+      p.bytes = memory->bytes().size();
+      p.plain = beside_plain(loops);
+      all.push_back({memory.get(), std::move(p)});
+    }
+  return all;
 }
 
-Sweep sweep_result(SweepPlan&& plan, std::vector<SweepProbe>&& probes) {
+const ProbeCell& probe_of(const std::vector<ProbeCell>& probes, const SweepRow& row) {
+  for (const ProbeCell& c : probes)
+    if (c.probe.threads == row.threads && c.probe.kind == row.load) return c;
+  throw Error(fmt::format("no reading with {} threads in {} goes with {}", row.threads, row.load, row.test()));
+}
+
+ReadBeside read_beside(const ProbeCell& probe) {
+  return [&probe](Pool& pool) { return read_for(kReadBeside, probe.probe.loop, probe.memory->bytes(), pool); };
+}
+
+Sweep sweep_result(SweepPlan&& plan, std::vector<ProbeCell>&& probes) {
   Sweep sweep;
   sweep.missing = std::move(plan.missing);
+  for (ProbeCell& c : probes) sweep.probes.push_back(std::move(c.probe));
   for (SweepCell& c : plan.cells) {
-    for (SweepProbe& p : probes)
-      if (p.kind == c.row.load) {
-        p.weights = true;
-        if (p.threads == c.row.threads) c.row.bandwidth = median(p.samples);
-      }
+    for (SweepProbe& p : sweep.probes) p.weights |= p.kind == c.row.load;
     sweep.rows.push_back(std::move(c.row));
   }
-  sweep.probes = std::move(probes);
   return sweep;
 }
 

@@ -21,7 +21,9 @@ struct Part {
   const json& o;
   std::string where;
 
-  [[noreturn]] void fail(const char* key, const char* what) const { throw Error(fmt::format("{}: {} {}", where, key, what)); }
+  [[noreturn]] void fail(const char* key, const std::string& what) const {
+    throw Error(fmt::format("{}: {} {}", where, key, what));
+  }
   template <class T>
   T need(std::optional<T> v, const char* key) const {
     if (!v) fail(key, "is missing");
@@ -56,13 +58,13 @@ struct Part {
     }
     return all;
   }
-  std::vector<double> samples() const {
+  std::vector<double> speeds(const char* key) const {
     std::vector<double> all;
-    for (const json& j : list("samples", kMostSamples)) {
-      if (!j.is_number() || !is_speed(j.get<double>())) fail("samples", "holds what is no speed, a number above 0");
+    for (const json& j : list(key, kMostSamples)) {
+      if (!j.is_number() || !is_speed(j.get<double>())) fail(key, "holds what is no speed, a number above 0");
       all.push_back(j.get<double>());
     }
-    if (all.empty()) fail("samples", "is empty");
+    if (all.empty()) fail(key, "is empty");
     return all;
   }
 };
@@ -96,10 +98,14 @@ SweepRow row_of(const Part& p) {
   r.gen = p.small("n_gen");
   r.depth = p.small("n_depth");
   if ((r.prompt == 0) == (r.gen == 0)) p.fail("n_gen", "and n_prompt: one of them is 0, the other is not");
-  r.samples = p.samples();
+  r.samples = p.speeds("samples");
   r.macs_per_token = p.number("macs_per_token");
   r.bytes_per_token = p.number_or_0("bytes_per_token");
-  r.bandwidth = p.number_or_0("read_gb_per_second");
+  r.file_bandwidth = p.number_or_0("read_gb_per_second");
+  if (r.prompt || !p.o.contains("read_samples")) return r;  // an earlier version wrote none
+  r.reads = p.speeds("read_samples");
+  if (r.reads.size() != r.samples.size())
+    p.fail("read_samples", fmt::format("has {}, and samples has {}: each sample has one", r.reads.size(), r.samples.size()));
   return r;
 }
 
@@ -108,7 +114,7 @@ SweepProbe probe_of(const Part& p) {
   s.threads = p.small("threads");
   s.kind = p.text("kind");
   s.loop = p.text("loop");
-  s.samples = p.samples();
+  s.samples = p.speeds("samples");
   s.bytes = json_u64(p.o, "bytes", p.where).value_or(0);
   s.plain = {json_str(p.o, "plain_loop", p.where).value_or("plain C++"), p.number("plain_gb_per_second"),
              p.number_or_0("over_plain")};

@@ -38,18 +38,18 @@ double bound_of(const Pool& pool) {
 
 struct Reading {
   uint64_t sum;
-  double gbs;
+  ReadTime time;
 };
 
 Reading read_timed(const ReadLoop& loop, std::span<const std::byte> memory, Pool& pool) {
   const Clock::time_point start = Clock::now();
   const uint64_t sum = read_all(loop, memory, pool);
-  const double gbs = static_cast<double>(memory.size()) * 1e-9 / std::chrono::duration<double>(Clock::now() - start).count();
-  if (const double bound = bound_of(pool); gbs > bound)
+  const ReadTime time{static_cast<double>(memory.size()), std::chrono::duration<double>(Clock::now() - start).count()};
+  if (const double bound = bound_of(pool); time.gbs() > bound)
     throw Error(
         fmt::format("the read loop '{}' claims {:.0f} GB/s, but the load ports of {} cores move {:.0f} at most: it does not read",
-                    loop.name, gbs, pool.threads(), bound));
-  return {sum, gbs};
+                    loop.name, time.gbs(), pool.threads(), bound));
+  return {sum, time};
 }
 
 // Those in plain C++ last.
@@ -79,9 +79,20 @@ double core_ghz() {
   return best;
 }
 
-double read_speed(std::string_view name, std::span<const std::byte> memory, Pool& pool) {
-  for (const ReadLoop& loop : all_loops())
-    if (loop.name == name) return read_timed(loop, whole_pieces(memory), pool).gbs;
+ReadTime& ReadTime::operator+=(const ReadTime& o) {
+  bytes += o.bytes;
+  seconds += o.seconds;
+  return *this;
+}
+
+ReadTime read_for(double least, std::string_view name, std::span<const std::byte> memory, Pool& pool) {
+  for (const ReadLoop& loop : all_loops()) {
+    if (loop.name != name) continue;
+    ReadTime sum;
+    do sum += read_timed(loop, whole_pieces(memory), pool).time;
+    while (sum.seconds < least);
+    return sum;
+  }
   throw Error(fmt::format("there is no read loop '{}' on this CPU", name));
 }
 
@@ -99,7 +110,7 @@ std::vector<LoopSpeed> probe(std::span<const std::byte> memory, Pool& pool, unsi
       const size_t at = (i + round) % loops.size();  // none is always first
       const Reading r = read_timed(loops[at], memory, pool);
       if (r.sum != expected) throw Error(fmt::format("the read loop '{}' did not read all of the memory", loops[at].name));
-      all[at].samples.push_back(r.gbs);
+      all[at].samples.push_back(r.time.gbs());
     }
   for (LoopSpeed& l : all) {
     l.best = *std::max_element(l.samples.begin(), l.samples.end());

@@ -59,8 +59,20 @@ struct PlainSpeed {
 };
 PlainSpeed beside_plain(const std::vector<LoopSpeed>& loops);
 
-// One reading of all of the memory by the loop of that name, in GB/s. Throws as probe() does.
-double read_speed(std::string_view loop, std::span<const std::byte> memory, Pool& pool);
+// Readings together: what was read, and how long it took.
+struct ReadTime {
+  double bytes = 0, seconds = 0;
+  double gbs() const { return seconds > 0 ? bytes * 1e-9 / seconds : 0; }
+  ReadTime& operator+=(const ReadTime& o);
+};
+
+// Readings of all of the memory by the loop of that name until they took `least` seconds; one at least. Throws as probe() does.
+ReadTime read_for(double least, std::string_view loop, std::span<const std::byte> memory, Pool& pool);
+
+// One reading, in GB/s.
+inline double read_speed(std::string_view loop, std::span<const std::byte> memory, Pool& pool) {
+  return read_for(0, loop, memory, pool).gbs();
+}
 
 // The clock of this thread's core right now in GHz, by a chain of dependent additions; a bound on what it can do, not a promise.
 double core_ghz();

@@ -120,7 +120,7 @@ SweepRow row(Path path, std::vector<double> samples) {
   r.macs_per_token = 1.1e8;
   r.weight_bytes = 120000000;
   r.params = 126000000;
-  r.bandwidth = 20;
+  r.file_bandwidth = 20;
   r.samples = std::move(samples);
   return r;
 }
@@ -134,14 +134,21 @@ SavedSweep saved() {
   return s;
 }
 
+// The first row with a reading of each sample; the second as files were before there were any.
+SavedSweep saved_with_reads() {
+  SavedSweep s = saved();
+  s.sweep.rows[0].reads = {10, 11, 20, 10.1, 9};
+  return s;
+}
+
 std::string json_of(const SavedSweep& s) { return sweep_text(s.sweep, s.machine, ReportFormat::json); }
 
 TEST(SweepRead, ReadsWhatWasWritten) {
-  SavedSweep s = saved();
+  SavedSweep s = saved_with_reads();
   SweepRow prompt = row(Path::ref, {5});
   prompt.prompt = 128;
   prompt.gen = 0;
-  prompt.bytes_per_token = prompt.bandwidth = 0;
+  prompt.bytes_per_token = prompt.file_bandwidth = 0;
   prompt.kv = KvType::f16;
   prompt.depth = 4096;
   prompt.model = "a \"name\" of two\nlines and \x01, π";
@@ -150,6 +157,20 @@ TEST(SweepRead, ReadsWhatWasWritten) {
   EXPECT_EQ(json_of(back), json_of(s));
   EXPECT_EQ(sweep_text(back.sweep, back.machine, ReportFormat::md), sweep_text(s.sweep, s.machine, ReportFormat::md));
   EXPECT_EQ(back.sweep.rows[2].model, prompt.model);
+  EXPECT_EQ(back.sweep.rows[0].reads, s.sweep.rows[0].reads);
+  EXPECT_DOUBLE_EQ(back.sweep.rows[0].share(), 0.97) << "the median of 0.97, 0.9, 0.5, 1 and 1.14";
+  EXPECT_TRUE(back.sweep.rows[1].reads.empty());
+}
+
+// A file of an earlier version: all rows against one reading.
+TEST(SweepRead, WithoutReadings) {
+  json j = json::parse(json_of(saved_with_reads()));
+  for (const char* name : {"read_samples", "share_low", "share_high", "share_confidence"}) j["rows"][0].erase(name);
+  j["rows"][0]["read_gb_per_second"] = 16;
+  const SweepRow r = sweep_parse(j.dump(), "f").sweep.rows[0];
+  EXPECT_DOUBLE_EQ(r.share(), 10.0 / 16);
+  EXPECT_DOUBLE_EQ(r.ceiling(), 160);
+  EXPECT_EQ(json::parse(json_of({{}, {{r}, {}, {}}}))["rows"][0].count("read_samples"), 0u);
 }
 
 TEST(SweepRead, NamesWhatIsWrong) {
@@ -158,25 +179,34 @@ TEST(SweepRead, NamesWhatIsWrong) {
     json value;
     const char* says;
   };
-  for (const Case& c : std::vector<Case>{{"/rows/1/samples", json::array(), "f: rows 2: samples is empty"},
-                                         {"/rows/0/samples", {1, -2}, "no speed, a number above 0"},
-                                         {"/rows/0/samples/1", "x", "no speed, a number above 0"},
-                                         {"/rows/0/samples/1", 1e308, "no speed"},
-                                         {"/rows/0/samples/1", 1e-300, "no speed"},
-                                         {"/rows/0/macs_per_token", 1e308, "macs_per_token is too large"},
-                                         {"/rows/0/samples", std::vector<int>(1001, 1), "too many"},
-                                         {"/rows/1/kernel", "neon", "f: rows 2: kernel is no kernel path known here"},
-                                         {"/rows/0/threads", -1, "threads is \"-1\" where"},
-                                         {"/rows/0/threads", 1ull << 32, "threads is too large"},
-                                         {"/rows/0/n_gen", 0, "n_gen and n_prompt"},
-                                         {"/rows/0/kv", "q2", "f16"},
-                                         {"/rows/0/bytes_per_token", -1, "negative"},
-                                         {"/rows/0", 3, "rows 1 is no object"},
-                                         {"/rows", 3, "rows is no list"},
-                                         {"/read/0/loop", nullptr, "f: read 1: loop is missing"},
-                                         {"/machine", 3, "this is not what perf -o json writes"},
-                                         {"/machine/cpu", 3, "f: machine: cpu is \"3\" where"}}) {
-    json j = json::parse(json_of(saved()));
+  for (const Case& c :
+       std::vector<Case>{{"/rows/1/samples", json::array(), "f: rows 2: samples is empty"},
+                         {"/rows/0/samples", {1, -2}, "no speed, a number above 0"},
+                         {"/rows/0/samples/1", "x", "no speed, a number above 0"},
+                         {"/rows/0/samples/1", 1e308, "no speed"},
+                         {"/rows/0/samples/1", 1e-300, "no speed"},
+                         {"/rows/0/macs_per_token", 1e308, "macs_per_token is too large"},
+                         {"/rows/0/samples", std::vector<int>(1001, 1), "too many"},
+                         {"/rows/0/read_samples", {10, 11}, "f: rows 1: read_samples has 2, and samples has 5: each"},
+                         {"/rows/0/read_samples/5", 10, "read_samples has 6, and samples has 5"},
+                         {"/rows/0/read_samples", json::array(), "read_samples is empty"},
+                         {"/rows/0/read_samples", nullptr, "f: rows 1: read_samples is no list"},
+                         {"/rows/0/read_samples/2", 0, "f: rows 1: read_samples holds what is no speed"},
+                         {"/rows/0/read_samples/2", "x", "read_samples holds what is no speed"},
+                         {"/rows/0/read_samples", std::vector<int>(1001, 1), "read_samples has too many"},
+                         {"/rows/0/read_gb_per_second", -1, "read_gb_per_second is negative"},
+                         {"/rows/1/kernel", "neon", "f: rows 2: kernel is no kernel path known here"},
+                         {"/rows/0/threads", -1, "threads is \"-1\" where"},
+                         {"/rows/0/threads", 1ull << 32, "threads is too large"},
+                         {"/rows/0/n_gen", 0, "n_gen and n_prompt"},
+                         {"/rows/0/kv", "q2", "f16"},
+                         {"/rows/0/bytes_per_token", -1, "negative"},
+                         {"/rows/0", 3, "rows 1 is no object"},
+                         {"/rows", 3, "rows is no list"},
+                         {"/read/0/loop", nullptr, "f: read 1: loop is missing"},
+                         {"/machine", 3, "this is not what perf -o json writes"},
+                         {"/machine/cpu", 3, "f: machine: cpu is \"3\" where"}}) {
+    json j = json::parse(json_of(saved_with_reads()));
     j[json::json_pointer(c.at)] = c.value;
     try {
       sweep_parse(j.dump(), "f");

@@ -1,7 +1,11 @@
 // sweep_test.cpp - the arithmetic and the words of a sweep; its speeds are no matter for a test.
 #include "sweep.h"
 #include <gtest/gtest.h>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include "engine/memory.h"
 #include "kern/error.h"
 #include "kern/splitmix.h"
@@ -28,7 +32,7 @@ SweepRow row() {
   r.weight_bytes = 100000000;
   r.bytes_per_token = 1e8;
   r.macs_per_token = 2e8;
-  r.bandwidth = 20;
+  r.file_bandwidth = 20;
   r.samples = {90, 110, 100};
   return r;
 }
@@ -50,9 +54,23 @@ TEST(SweepRow, Arithmetic) {
   EXPECT_DOUBLE_EQ(prompt.macs_per_byte(), 2e8 * 100 / (4 * 1e8)) << "four chunks";
 }
 
+// Each sample against the reading around it: a memory that is slow for a while takes nothing from the share.
+TEST(SweepRow, ShareOfItsOwnReadings) {
+  SweepRow r = row();
+  r.reads = {10, 20, 5};
+  EXPECT_EQ(r.shares(), (std::vector<double>{90 * 0.1 / 10, 110 * 0.1 / 20, 100 * 0.1 / 5}));
+  EXPECT_DOUBLE_EQ(r.share(), 0.9) << "the median of 0.9, 0.55 and 2";
+  EXPECT_EQ(r.bandwidth(), 10);
+  EXPECT_DOUBLE_EQ(r.ceiling(), 100) << "of the median reading: tok/s / ceiling is another number";
+  for (size_t i = 0; i < 3; ++i) r.reads[i] = r.samples[i] * 0.1 / 0.96;
+  EXPECT_DOUBLE_EQ(r.share(), 0.96);
+  EXPECT_TRUE(row().shares().empty());
+}
+
 TEST(SweepReport, EachFormatHasEachRow) {
   Sweep s;
   s.rows = {row(), row()};
+  s.rows[0].reads = {36, 11, 20};
   s.rows[1].gen = 0;
   s.rows[1].prompt = 128;
   s.rows[1].model = "a,\"b\"";
@@ -81,11 +99,17 @@ TEST(SweepReport, EachFormatHasEachRow) {
   ASSERT_EQ(j["rows"].size(), 2u);
   EXPECT_EQ(j["rows"][0]["samples"], json({90.0, 110.0, 100.0}));
   EXPECT_EQ(j["rows"][0]["share"], 0.5);
+  EXPECT_EQ(j["rows"][0]["read_samples"], json({36.0, 11.0, 20.0}));
+  EXPECT_EQ(j["rows"][0]["read_gb_per_second"], 20.0);
+  EXPECT_EQ(j["rows"][0]["share_confidence"], 0.75);
+  EXPECT_NEAR(j["rows"][0]["share_low"].get<double>(), 0.25, 1e-12);
+  EXPECT_NEAR(j["rows"][0]["share_high"].get<double>(), 1, 1e-12);
   EXPECT_EQ(j["noisy_above"], 0.1);
   EXPECT_EQ(j["rows"][0]["noisy"], true);
   EXPECT_EQ(j["rows"][1]["noisy"], false);
   EXPECT_EQ(j["read"][0]["over_plain"], 1.125);
-  EXPECT_EQ(j["rows"][1].count("share"), 0u) << "a prompt's weights serve many tokens";
+  for (const char* name : {"share", "share_low", "read_samples"})
+    EXPECT_EQ(j["rows"][1].count(name), 0u) << "a prompt's weights serve many tokens";
   s.rows[1].kv = KvType::f16;
   EXPECT_NE(sweep_text(s, m, ReportFormat::md).find("| kv "), std::string::npos) << "where rows differ, a column";
   const std::string lines = sweep_text(s, m, ReportFormat::jsonl);
@@ -94,6 +118,7 @@ TEST(SweepReport, EachFormatHasEachRow) {
   const std::string csv = sweep_text(s, m, ReportFormat::csv);
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
   EXPECT_NE(csv.find("\n\"a,\"\"b\"\"\","), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",36 11 20,"), std::string::npos) << csv;
   EXPECT_THROW(report_format("xml"), Error);
 }
 
@@ -112,6 +137,23 @@ TEST(Probe, ReadsAllOfIt) {
   EXPECT_EQ(plain, plain_loops(cpu_here()).size());
   EXPECT_GT(read_speed(plain_loops(cpu_here())[0].name, memory.bytes(), pool), 0);
   EXPECT_THROW(read_speed("no such loop", memory.bytes(), pool), Error);
+}
+
+TEST(Probe, ReadsForATime) {
+  const ProbeMemory memory(size_t{16} << 20, ProbeMemory::Kind::file);
+  const auto size = static_cast<double>(memory.bytes().size());
+  Pool pool(1);
+  const std::string loop = plain_loops(cpu_here())[0].name;
+  EXPECT_EQ(read_for(0, loop, memory.bytes(), pool).bytes, size) << "all of it once at least";
+  const double once = read_for(0, loop, memory.bytes(), pool).seconds;
+  const ReadTime t = read_for(10 * once, loop, memory.bytes(), pool);
+  EXPECT_GE(t.seconds, 10 * once);
+  EXPECT_GE(t.bytes, 2 * size);
+  EXPECT_EQ(std::fmod(t.bytes, size), 0);
+  ReadTime both{6e9, 1};
+  both += {6e9, 3};
+  EXPECT_DOUBLE_EQ(both.gbs(), 3) << "by time: the mean of 6 and 2 would be 4";
+  EXPECT_EQ(ReadTime{}.gbs(), 0);
 }
 
 // Any length, from any place, by every loop: all words, each once.
@@ -170,6 +212,9 @@ TEST(Sweep, HasARowForEachCombination) {
   }
   for (const SweepRow& r : s.rows) {
     EXPECT_EQ(r.samples.size(), 2u) << r.test();
+    EXPECT_EQ(r.reads.size(), r.gen ? 2u : 0u) << r.test();
+    EXPECT_TRUE(std::all_of(r.reads.begin(), r.reads.end(), is_speed)) << r.test();
+    EXPECT_EQ(r.share() > 0, r.gen > 0) << r.test();
     EXPECT_GT(r.speed(), 0);
     EXPECT_EQ(r.gen > 0, r.bytes_per_token > 0);
   }
@@ -196,8 +241,59 @@ TEST(Sweep, EachKindOfMemoryAgainstItsOwn) {
     EXPECT_EQ(s.rows[i].load, i ? "2 MiB pages" : "mapped file");
     EXPECT_EQ(s.probes[i].kind, s.rows[i].load);
     EXPECT_TRUE(s.probes[i].weights);
-    EXPECT_EQ(s.rows[i].bandwidth, median(s.probes[i].samples));
+    EXPECT_EQ(s.rows[i].reads.size(), 2u);
   }
+}
+
+// By threads and kind of memory.
+TEST(Sweep, EachRowHasItsProbe) {
+  std::vector<ProbeCell> probes;
+  for (const unsigned threads : {1, 2})
+    for (const char* kind : {"mapped file", "2 MiB pages"}) probes.push_back({nullptr, {threads, kind, "x", 0, {}, {}, false}});
+  SweepRow r = row();
+  r.load = "mapped file";
+  EXPECT_EQ(&probe_of(probes, r), &probes[2]);
+  r.load = "2 MiB pages";
+  EXPECT_EQ(&probe_of(probes, r), &probes[3]);
+  r.threads = 3;
+  expect_refused([&] { probe_of(probes, r); }, "3 threads", "2 MiB pages");
+}
+
+// A sample of decode is between two readings and holds none; a prompt's has none at all.
+TEST(Sweep, DecodeIsBetweenReadings) {
+  using Clock = std::chrono::steady_clock;
+  SweepOptions o = small(pocket());
+  o.paths = {Path::ref};
+  o.threads = {2};
+  o.depth = {0};
+  SweepPlan plan = sweep_plan(cpu_here(), o);
+  ASSERT_EQ(plan.cells.size(), 2u);
+  std::vector<Clock::time_point> from, to;
+  const auto read = [&](Pool& pool) {
+    EXPECT_EQ(pool.threads(), 2u);
+    from.push_back(Clock::now());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    to.push_back(Clock::now());
+    return from.size() == 1 ? ReadTime{6e9, 1} : ReadTime{6e9, 3};
+  };
+  for (SweepCell& c : plan.cells) sweep_sample(c, read);
+  const SweepRow &decode = plan.cells[0].row, &prompt = plan.cells[1].row;
+  EXPECT_EQ(decode.reads, std::vector<double>{3}) << "both together, by time";
+  ASSERT_EQ(decode.samples.size(), 1u);
+  EXPECT_EQ(prompt.samples.size(), 1u);
+  EXPECT_TRUE(prompt.reads.empty());
+  ASSERT_EQ(from.size(), 2u);
+  EXPECT_LE(decode.gen / decode.samples[0], std::chrono::duration<double>(from[1] - to[0]).count() * (1 + 1e-9));
+}
+
+TEST(Sweep, ReadsByTheLoopOfTheProbe) {
+  const ProbeMemory memory(size_t{16} << 20, ProbeMemory::Kind::file);
+  ProbeCell probe{&memory, {1, "mapped file", plain_loops(cpu_here())[0].name, 0, {}, {}, false}};
+  Pool pool(1);
+  const ReadBeside read = read_beside(probe);
+  EXPECT_GE(read(pool).seconds, kReadBeside);
+  probe.probe.loop = "no such loop";
+  expect_refused([&] { read(pool); }, "no such loop", "CPU");
 }
 
 TEST(Sweep, RefusesAPathThatIsWrong) {
