@@ -8,15 +8,15 @@
 ;
 ;   queries             1    2    3    4 5 6   7 8
 ;   vectors, 8 lanes    8    4    4    2       1 (a half of the block after the other)      two vectors are a block
-;   vectors, 16 lanes   8    4    4    2       2                                            a vector is a block
+;   vectors, 16 lanes   8    4    4    4       2                                            a vector is a block
 ;
 ; What is left over goes in halves of that, down to one block.
 ;
 ;   tile of blocks:    k          k + B      k + 2B     k + 3B     then the same from k4 = k + 4B;  B = bytes of a block
 ;   step d reads       row d      row d      row d      row d      (64 bytes of f32 or 32 of f16), k and k4 move on by one
 ;
-; registers: m4-m15 (m4-m19) chains, query by query; m0-m3 the row and q[d], see SCORE_STEP; m0 the scale at the end, before that
-;            in m31 or, on 8 lanes, in k4; t0 what is left of head_dim; t1 B; t2 3B; k4 (r9) the tile's fifth block, on 16 lanes
+; registers: m4-m15 (m4-m27) chains, query by query; m0-m3 the row and q[d], see SCORE_TILE, which has m29 as well; m0 the scale at the
+;            end, before that in m31 or, on 8 lanes, in k4; t0 what is left of head_dim; t1 B; t2 3B; k4 (r9) the tile's fifth block, on 16 lanes
 %include "abi.inc"
 %include "isa.inc"
 %include "queries.inc"
@@ -87,11 +87,12 @@
     %endrep
     %assign i 0
     %rep %1
-      vbroadcastss m3, [q + 4 * i]
+      %assign query 3 + 26 * ISA_512
+      vbroadcastss m%[query], [q + 4 * i]
       %assign j 0
       %rep %2
         %assign chain 4 + i * (%2) + j
-        vfmadd231ps m%[chain], m3, m%[j]
+        vfmadd231ps m%[chain], m%[query], m%[j]
         %assign j j + 1
       %endrep
       %assign i i + 1
@@ -157,7 +158,7 @@ kern attn_score_%2, 6, 1, 16, q, k, s, head_dim, blocks, queries
 .queries_%[queries_n]:
   %if ISA_512
     vbroadcastss m31, x0
-    AT_ONCE queries_n, 8, 4, 2, 2
+    AT_ONCE queries_n, 8, 4, 4, 2
   %else
     vmovd k4d, x0
     AT_ONCE queries_n, 8, 4, 2, 1
