@@ -1,12 +1,13 @@
 // pool.cpp - how work is handed out: a range of pieces for each thread that may be awake, one 64-bit ticket each, which holds the
 // next piece and the end.
 //
-// A thread takes the next piece of its own range, so that what it reads is one stretch of memory and the prefetches at the end of a
-// piece are for the next one; when it has none left it takes the last piece of another's, so that a slow thread holds nobody up.
-// Both move a ticket, to (next + 1, end) or (next, end - 1), with one compare-and-swap. Only after it owns a piece does a thread
-// read what the job is. A job cannot end, and the next one cannot be written, before each owned piece is counted as done; so what a
-// thread reads belongs to the piece it owns, however late it comes. (That a ticket may have gone round to the same value in between
-// does no harm: the swap then takes a piece of the job that is there now.)
+// A thread takes the next pieces of its own range, so that what it reads is one stretch of memory and the prefetches at the end of
+// a piece are for the next one; when it has none left it takes the last pieces of another's, so that a slow thread holds nobody up.
+// It takes a third of what is left: few swaps at first, single pieces in the end, so that all threads are done at nearly the same
+// time. Both move a ticket, to (next + k, end) or (next, end - k), with one compare-and-swap. Only after it owns a piece does a
+// thread read what the job is. A job cannot end, and the next one cannot be written, before each owned piece is counted as done; so
+// what a thread reads belongs to the pieces it owns, however late it comes. (That a ticket may have gone round to the same value in
+// between does no harm: the swap then takes pieces of the job that is there now.)
 #include "engine/pool.h"
 
 #include <algorithm>
@@ -31,6 +32,12 @@ constexpr size_t kMaxPieces = UINT32_MAX;        // of one job
 constexpr uint32_t next_of(uint64_t ticket) { return static_cast<uint32_t>(ticket >> 32); }
 constexpr uint32_t end_of(uint64_t ticket) { return static_cast<uint32_t>(ticket); }
 constexpr uint64_t ticket_of(uint64_t next, uint64_t end) { return next << 32 | end; }
+// Of so many pieces of a range (1 or more), those that are taken at once.
+constexpr uint32_t at_once(uint32_t left) { return (left - 1) / 3 + 1; }
+
+struct Pieces {
+  uint32_t first = 0, count = 0;
+};
 
 struct alignas(64) Range {
   std::atomic<uint64_t> ticket{0};
@@ -91,28 +98,30 @@ struct Pool::Impl {
     return std::any_of(ranges.begin(), ranges.end(), [order](const Range& r) { return r.left(order); });
   }
 
-  // Takes the next piece of the thread's own range, or else the last one of another's. False: none is left.
-  bool take(unsigned thread, size_t& piece) {
+  // Takes pieces of the thread's own range, or else of another's; none are left: 0 of them.
+  Pieces take(unsigned thread) {
     for (size_t i = 0; i < ranges.size(); i++) {
       std::atomic<uint64_t>& ticket = ranges[(thread + i) % ranges.size()].ticket;
       uint64_t t = ticket.load(std::memory_order_relaxed);
       while (next_of(t) < end_of(t)) {
-        piece = i == 0 ? next_of(t) : end_of(t) - 1;
-        const uint64_t taken = i == 0 ? ticket_of(next_of(t) + uint64_t{1}, end_of(t)) : ticket_of(next_of(t), piece);
+        const uint32_t next = next_of(t), last = end_of(t), count = at_once(last - next);
+        const uint64_t taken = i == 0 ? ticket_of(next + count, last) : ticket_of(next, last - count);
         // acquire: the caller's writes of the job are seen; the swaps of others in between keep that order
-        if (ticket.compare_exchange_weak(t, taken, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+        if (ticket.compare_exchange_weak(t, taken, std::memory_order_acquire, std::memory_order_relaxed))
+          return {i == 0 ? next : last - count, count};
         _mm_pause();
       }
     }
-    return false;
+    return {};
   }
 
   // Runs pieces until none is left; how many it ran.
   uint32_t run_pieces(unsigned thread) {
     uint32_t ran = 0;
-    for (size_t piece = 0; take(thread, piece); ran++) {
-      const size_t begin = first + piece * grain;
-      body(ctx, begin, std::min(end - begin, grain) + begin, thread);
+    for (Pieces p = take(thread); p.count > 0; p = take(thread)) {
+      const size_t begin = first + p.first * grain, more = end - begin;
+      body(ctx, begin, begin + (more / grain < p.count ? more : p.count * grain), thread);
+      ran += p.count;
     }
     return ran;
   }

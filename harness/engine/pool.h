@@ -23,8 +23,9 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   using Body = void (*)(void* ctx, size_t begin, size_t end, unsigned thread);
-  // Calls body over [0, n) in pieces of at most `grain` (>= 1); returns when all are done. `thread` is below threads(), and no
-  // two pieces run under one number at a time (so it can index scratch memory). body must not throw.
+  // Calls body over [0, n), which is cut into pieces of `grain` (>= 1; the last may be smaller), one piece or several that follow
+  // one another at a time; returns when all are done. `thread` is below threads(), and body never runs twice under one number at a
+  // time (so it can index scratch memory). body must not throw.
   void run(size_t n, size_t grain, Body body, void* ctx);
 
   // For measurements: whether run() takes the time. waited() is what the runs took so far beyond the pieces that the caller's
@@ -37,17 +38,16 @@ class Pool {
   std::unique_ptr<Impl> impl_;
 };
 
-// The grain for `units` of work: enough pieces that a slow thread does not hold the others up, few enough that handing them out
-// costs nothing.
+// The grain for `units` of work: enough pieces that nobody waits long for the last one.
 inline size_t par_grain(const Pool& pool, size_t units) {
-  const size_t pieces = pool.threads() == 1 ? 1 : size_t{pool.threads()} * 4;
+  const size_t pieces = pool.threads() == 1 ? 1 : size_t{pool.threads()} * 32;
   return (units + pieces - 1) / pieces;
 }
 
 // The same for panels of a matrix, in even pieces: products with several tokens take them in pairs.
 inline size_t panel_grain(const Pool& pool, size_t panels) { return (par_grain(pool, panels) + 1) / 2 * 2; }
 
-// f(begin, end, thread) over pieces of [0, n). Which thread runs which piece decides no bit of the result.
+// f(begin, end, thread) over pieces of [0, n), as Pool::run has it. Which thread runs which piece decides no bit of the result.
 template <class F>
 void par_for(Pool& pool, size_t n, size_t grain, F&& f) {
   using Fn = std::remove_reference_t<F>;

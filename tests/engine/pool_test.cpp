@@ -24,7 +24,7 @@ void check_job(Pool& pool, size_t n, size_t grain) {
   std::vector<std::atomic<int>> hits(n), busy(pool.threads());
   std::atomic<int> bad{0};
   par_for(pool, n, grain, [&](size_t b, size_t e, unsigned t) {
-    if (t >= pool.threads() || b >= e || e > n || e - b > grain) {
+    if (t >= pool.threads() || b >= e || e > n || b % grain != 0 || (e % grain != 0 && e != n)) {
       bad++;
       return;
     }
@@ -47,15 +47,16 @@ TEST(Pool, RunsEveryPieceOnce) {
   }
 }
 
-// Whatever the timing: a thread's own pieces come one after the other from its range's beginning, those of others from their ends.
+// Whatever the timing: a thread's own pieces come one after the other from its range's beginning, those of others from their ends,
+// a third of what is left at a time.
 TEST(Pool, AThreadGoesThroughAStretchOfItsOwn) {
   for (const unsigned threads : {2u, 3u, 5u}) {
     Pool pool(threads, threads);
     for (const size_t n : {size_t{1}, size_t{threads}, size_t{64}, size_t{101}})
       for (int round = 0; round < 20; round++) {
-        std::vector<std::vector<size_t>> ran(threads);
-        par_for(pool, n, 1, [&](size_t b, size_t, unsigned t) {
-          ran[t].push_back(b);
+        std::vector<std::vector<std::pair<size_t, size_t>>> ran(threads);
+        par_for(pool, n, 1, [&](size_t b, size_t e, unsigned t) {
+          ran[t].emplace_back(b, e);
           std::this_thread::sleep_for(std::chrono::microseconds(10));  // the others come, and pieces are left to take
         });
         const auto range_of = [&](size_t piece) {
@@ -66,11 +67,15 @@ TEST(Pool, AThreadGoesThroughAStretchOfItsOwn) {
         for (unsigned t = 0; t < threads; t++) {
           size_t own = n * t / threads;
           std::vector<size_t> last(threads, SIZE_MAX);
-          for (const size_t piece : ran[t])
-            if (const size_t r = range_of(piece); r == t)
-              ASSERT_EQ(piece, own++);
+          for (const auto& [b, e] : ran[t]) {
+            const size_t r = range_of(b), begin = n * r / threads, end = n * (r + 1) / threads;
+            ASSERT_LE(e, end) << "pieces of two ranges";
+            ASSERT_LE(e - b, (end - begin - 1) / 3 + 1);
+            if (r == t)
+              ASSERT_EQ(b, std::exchange(own, e));
             else
-              ASSERT_LT(piece, std::exchange(last[r], piece));
+              ASSERT_LE(e, std::exchange(last[r], b));
+          }
         }
       }
   }
@@ -83,7 +88,7 @@ TEST(Pool, HandsOutMorePiecesThanATicketHolds) {
   std::atomic<size_t> sum{0}, pieces{0};
   par_for(pool, n, grain, [&](size_t b, size_t e, unsigned) {
     sum += e - b;
-    pieces++;
+    pieces += (e - b - 1) / grain + 1;
   });
   EXPECT_EQ(sum, n);
   EXPECT_EQ(pieces, 1001u);
