@@ -42,9 +42,11 @@ void fork_join_all(benchmark::State& state) {
 void fork_join_work(benchmark::State& state) {
   Pool pool(static_cast<unsigned>(state.range(0)));
   for ([[maybe_unused]] auto _ : state) {
-    par_for(pool, 64, 1, [](size_t begin, size_t, unsigned) {
-      size_t x = begin;
-      for (int i = 0; i < 1000; i++) benchmark::DoNotOptimize(x = x * 3 + 1);
+    par_for(pool, 64, 1, [](size_t begin, size_t end, unsigned) {
+      for (; begin < end; ++begin) {
+        size_t x = begin;
+        for (int i = 0; i < 1000; i++) benchmark::DoNotOptimize(x = x * 3 + 1);
+      }
     });
   }
   state.SetItemsProcessed(state.iterations() * 64);

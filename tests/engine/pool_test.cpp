@@ -186,9 +186,9 @@ TEST(Pool, RefusesNoThreads) { EXPECT_THROW(Pool(0), Error); }
 double time_jobs(Pool& pool) {
   const auto start = std::chrono::steady_clock::now();
   for (int job = 0; job < 300; job++) {
-    par_for(pool, 64, 1, [](size_t b, size_t, unsigned) {
+    par_for(pool, 64, 1, [](size_t b, size_t e, unsigned) {
       std::atomic<size_t> x{b};
-      for (int i = 0; i < 500; i++) x.store(x.load(std::memory_order_relaxed) * 3 + 1, std::memory_order_relaxed);
+      for (size_t i = 0; i < 500 * (e - b); i++) x.store(x.load(std::memory_order_relaxed) * 3 + 1, std::memory_order_relaxed);
     });
   }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
