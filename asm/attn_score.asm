@@ -15,8 +15,8 @@
 ;   tile of blocks:    k          k + B      k + 2B     k + 3B     then the same from k4 = k + 4B;  B = bytes of a block
 ;   step d reads       row d      row d      row d      row d      (64 bytes of f32 or 32 of f16), k and k4 move on by one
 ;
-; registers: m4-m15 (m4-m27) chains, query by query; m0-m3 the row and q[d], see SCORE_TILE, which has m29 as well; m0 the scale at the
-;            end, before that in m31 or, on 8 lanes, in k4; t0 what is left of head_dim; t1 B; t2 3B; k4 (r9) the tile's fifth block, on 16 lanes
+; registers: m4-m15 (m4-m27) chains, query by query; m0-m3 (and m29) the row and q[d], see SCORE_TILE; m0 the scale at the end, before
+;            that in m31 or, on 8 lanes, in k4; t0 what is left of head_dim; t1 B; t2 3B; k4 (r9) the tile's fifth block, on 16 lanes
 %include "abi.inc"
 %include "isa.inc"
 %include "queries.inc"

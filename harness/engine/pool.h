@@ -10,7 +10,8 @@ namespace nyb {
 // A fixed set of threads, the caller included. Workers spin briefly after a job, then sleep. One par_for at a time; not
 // reentrant. Every thread runs jobs under MXCSR 0x1F80.
 //
-// The caller works too and waits only for pieces that a worker has begun: a sleeping or descheduled worker holds nothing up.
+// The caller works too and waits only for pieces that a worker has taken (a third of a range at most): a sleeping worker, or one
+// that is descheduled between jobs, holds nothing up.
 // Of more threads than CPUs only as many as there are CPUs are awake at once, so asking for too many costs little.
 class Pool {
  public:
