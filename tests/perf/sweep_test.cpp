@@ -83,9 +83,8 @@ TEST(SweepReport, EachFormatHasEachRow) {
   const std::string md = sweep_text(s, m, ReportFormat::md);
   for (const char* text :
        {"nybble 0 at abc123, 2026-01-01T00:00:00Z",
-        "2 threads, mapped file, as the weights: 20.0 GB/s median, 21.0 best, spread 10 % (loop ymm x8 over 256 MiB; plain C++ "
-        "18.0, "
-        "ratio 1.125, the median of 7 in turn)",
+        "2 threads, mapped file, as the weights: 20.0 GB/s median, 21.0 best, spread 10 % (loop ymm x8 over 256 MiB; ",
+        "plain C++ 18.0, ratio 1.125, the median of 7 in turn)",
         "2 threads, 2 MiB pages: 22.0 GB/s median, 22.0 best, spread 0 % (loop zmm x4)", "vnni: not on this CPU", "| tg64 @ d512 ",
         "| pp128 @ d512 ", "1 of 2 rows spread by more than 10 %", "50 %", "\nall rows: kv f32, chunk 32, samples 3\n", "MAC/byte"})
     EXPECT_NE(md.find(text), std::string::npos) << text << " in\n" << md;
