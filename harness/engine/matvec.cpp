@@ -34,18 +34,18 @@ void several(const KernTable& kern, TType t, const GemmArgs& args) {
   }
 }
 
-// How often panels pass: tiles of the most tokens, half as many, and so on (macros/gemm.inc).
-size_t passes(const KernTable& kern, size_t tokens) {
-  const size_t most = kern.path == Path::avx512 ? 6 : 3, rest = tokens % most;
+// How often panels pass: tiles of the most tokens, half as many, and so on (asm/gemm_*.asm).
+size_t passes(Path path, TType type, size_t tokens) {
+  const size_t most = (type == TType::q6k ? 2u : 3u) << (path == Path::avx512), rest = tokens % most;
   return tokens / most + (rest > 0) + (rest > (most + 1) / 2);
 }
 
 // While the panels of these arguments pass, as many bytes after them are asked for.
-void ask_ahead(const KernTable& kern, GemmArgs& args, size_t bytes) {
+void ask_ahead(Path path, TType type, GemmArgs& args, size_t bytes) {
   const uintptr_t end = reinterpret_cast<uintptr_t>(args.w) + bytes;
   args.ahead = end & ~uintptr_t{4095};
   args.ahead_end = end + bytes;
-  args.ahead_mask = std::bit_floor(passes(kern, args.tokens)) - 1;
+  args.ahead_mask = std::bit_floor(passes(path, type, args.tokens)) - 1;
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ void mat_panels(const KernTable& kern, const Tensor& w, size_t from, size_t to, 
                   .tokens = tokens,
                   .x_stride = groups ? in.groups_stride : in.values_stride,
                   .y_stride = y_stride};
-    if (kern.pages) ask_ahead(kern, args, panels * panel_bytes(w.type, w.cols));
+    if (kern.pages) ask_ahead(kern.path, w.type, args, panels * panel_bytes(w.type, w.cols));
     several(kern, w.type, args);
   }
 }

@@ -31,8 +31,9 @@ struct GemmArgs {
   size_t panels = 0, tokens = 0;
   size_t x_stride = 0;  // QxGroups (floats) from one token to the next
   size_t y_stride = 0;  // floats from one token to the next
-  // Kernels that take groups ask for these bytes meanwhile; ahead is a multiple of 4,096. They do so at each group whose number,
-  // counted from the last (1), has no bit of the mask: as it stands, never. Nothing need be there: asking is no access.
+  // Kernels that take groups ask for these bytes meanwhile, in lots of eight pages, so up to seven pages more; ahead is a multiple
+  // of 4,096. They do so at each group whose number, counted from the last (1), has no bit of the mask: as it stands, never.
+  // Nothing need be there: asking is no access.
   uintptr_t ahead = 0, ahead_end = 0;
   size_t ahead_mask = SIZE_MAX;
 };
@@ -55,7 +56,8 @@ struct KernTable {
   bool pages = false;  // whether this is pages_order's
 };
 
-// The same with the gemv that read memory by pages in the place of those that read it in order: the same bits at another speed.
+// The same with the gemv that read memory by pages in the place of those that read it in order, and products of several tokens that
+// ask for panels ahead so: the same bits at another speed.
 KernTable pages_order(KernTable t);
 
 // The complete table of one path. Fetching it runs nothing: whether the CPU can run it is cpu_missing's to say.

@@ -59,6 +59,11 @@ TEST(Pool, AThreadGoesThroughAStretchOfItsOwn) {
           ran[t].emplace_back(b, e);
           std::this_thread::sleep_for(std::chrono::microseconds(10));  // the others come, and pieces are left to take
         });
+        size_t takes = 0, taken = 0;
+        for (const auto& r : ran) takes += r.size();
+        for (size_t r = 0; r < threads; r++)
+          for (size_t left = n * (r + 1) / threads - n * r / threads; left > 0; taken++) left -= (left - 1) / 3 + 1;
+        ASSERT_EQ(takes, taken);
         const auto range_of = [&](size_t piece) {
           size_t r = 0;
           while (n * (r + 1) / threads <= piece) r++;
@@ -194,8 +199,8 @@ double time_jobs(Pool& pool) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// More threads than CPUs: about as fast as just enough. (Generous, for the machine may be busy; a pool whose threads all spin is
-// slower by far more than this.)
+// More threads than CPUs: about as fast as just enough. (Generous, for on a busy machine one of the two may have a CPU alone; a
+// pool whose threads all spin is slower by far more than this.)
 TEST(Pool, DoesNotCollapseWhenOversubscribed) {
   Pool few(2), many(8);
   double best_few = 1e9, best_many = 1e9;
@@ -203,7 +208,7 @@ TEST(Pool, DoesNotCollapseWhenOversubscribed) {
     best_few = std::min(best_few, time_jobs(few));
     best_many = std::min(best_many, time_jobs(many));
   }
-  EXPECT_LT(best_many, best_few * 2);
+  EXPECT_LT(best_many, best_few * 3);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <span>
 
 #include "engine/matvec.h"
 #include "engine/weights.h"
@@ -72,30 +73,51 @@ std::vector<GemmArgs> asked;
 void keep(const GemmArgs* args) { asked.push_back(*args); }
 
 std::vector<GemmArgs> asked_by(KernTable kern, const Tensor& w, size_t tokens) {
-  kern.gemm_q8 = keep;
+  kern.gemm_q8 = kern.gemm_q4 = kern.gemm_q80 = kern.gemm_q4k = kern.gemm_q6k = keep;
   asked.clear();
   float y = 0;
   mat_panels(kern, w, 0, panels_of(w.rows), {}, tokens, &y, 0);
   return asked;
 }
 
-// Products of several tokens ask for the panels that come next, a line for each line that passes, where reading by pages is faster.
+// Products of several tokens ask for as much as passes, right after it, where reading by pages is faster.
 TEST(ReadOrder, TheNextPanelsAreAskedFor) {
-  const auto m = model(TType::q8, 1, 2048);
-  const Tensor& w = *m->layers[0].gate;
-  for (const GemmArgs& a : asked_by(kern_table(Path::avx512), w, 7)) EXPECT_EQ(a.ahead_mask, SIZE_MAX);
-  const std::vector<GemmArgs> calls = asked_by(pages_order(kern_table(Path::avx512)), w, 7);
-  ASSERT_GT(calls.size(), 2u);
-  for (size_t i = 0; i + 2 < calls.size(); i++) {
-    const auto next = reinterpret_cast<uintptr_t>(calls[i + 1].w), after = reinterpret_cast<uintptr_t>(calls[i + 2].w);
-    EXPECT_EQ(calls[i].ahead, next & ~uintptr_t{4095});
-    EXPECT_EQ(calls[i].ahead_end, after);
+  for (const TType type : {TType::q8, TType::q4, TType::q80, TType::q4k, TType::q6k}) {
+    const auto m = model(type, 1, 2304);
+    const Tensor& w = *m->layers[0].gate;
+    const size_t panel = panel_bytes(type, w.cols);
+    for (const GemmArgs& a : asked_by(kern_table(Path::avx512), w, 7)) EXPECT_EQ(a.ahead_mask, SIZE_MAX);
+    const std::vector<GemmArgs> calls = asked_by(pages_order(kern_table(Path::avx512)), w, 7);
+    ASSERT_GT(calls.size(), 2u);
+    EXPECT_LT(calls.back().panels, calls.front().panels);
+    for (const GemmArgs& a : calls) {
+      const uintptr_t end = reinterpret_cast<uintptr_t>(a.w) + a.panels * panel;
+      EXPECT_EQ(a.ahead, end & ~uintptr_t{4095});
+      EXPECT_EQ(a.ahead_end, end + a.panels * panel);
+      EXPECT_EQ(a.ahead_mask, 1u);
+    }
   }
-  const auto mask = [&](Path p, size_t tokens) { return asked_by(pages_order(kern_table(p)), w, tokens)[0].ahead_mask; };
-  const std::pair<size_t, size_t> wide[] = {{2, 0}, {3, 0}, {4, 1}, {6, 0}, {7, 1}, {9, 1}, {10, 1}, {16, 3}, {23, 3}, {64, 7}},
-                                  narrow[] = {{2, 0}, {3, 0}, {4, 1}, {6, 1}, {9, 1}, {10, 3}, {64, 15}};
-  for (const auto& [tokens, want] : wide) EXPECT_EQ(mask(Path::avx512, tokens), want) << tokens;
-  for (const auto& [tokens, want] : narrow) EXPECT_EQ(mask(Path::avx2, tokens), want) << tokens;
+}
+
+// A group asks for a line of each page where one tile passes, each second group where two or three do, and so on.
+TEST(ReadOrder, MoreTilesAskLessOften) {
+  struct Want {
+    size_t tokens, wide, narrow;  // on avx512, elsewhere
+  };
+  const Want usual[] = {{2, 0, 0}, {3, 0, 0}, {4, 1, 1}, {6, 0, 1}, {7, 1, 1}, {9, 1, 1}, {10, 1, 3}, {16, 3, 3}, {64, 7, 15}},
+             six_bits[] = {{2, 0, 0}, {3, 1, 1}, {4, 0, 1}, {6, 1, 1}, {7, 1, 3}, {16, 3, 7}, {64, 15, 31}};
+  const auto check = [](TType type, std::span<const Want> all) {
+    const auto m = model(type, 1, 512);
+    const auto mask = [&](Path p, size_t tokens) {
+      return asked_by(pages_order(kern_table(p)), *m->layers[0].gate, tokens)[0].ahead_mask;
+    };
+    for (const Want& want : all) {
+      EXPECT_EQ(mask(Path::avx512, want.tokens), want.wide) << want.tokens;
+      EXPECT_EQ(mask(Path::avx2, want.tokens), want.narrow) << want.tokens;
+    }
+  };
+  for (const TType type : {TType::q8, TType::q4, TType::q80, TType::q4k}) check(type, usual);
+  check(TType::q6k, six_bits);
 }
 
 }  // namespace

@@ -1,0 +1,141 @@
+// ahead_test.cpp - what gemm asks for ahead: prefetches change no byte, so a call is stepped through and their addresses are noted.
+#include <gtest/gtest.h>
+#include <ucontext.h>
+
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "kern/cpu.h"
+#include "kern/kern.h"
+
+namespace nyb {
+namespace {
+
+constexpr greg_t kTrapFlag = 0x100;
+constexpr size_t kMostBytes = size_t{1} << 16;  // of a kernel
+constexpr int kRegisters[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                              REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+struct Watch {
+  bool on = false;
+  uintptr_t code = 0;
+  size_t steps = 0, count = 0;
+  std::array<uintptr_t, 4096> asked;
+} watch;
+
+// The address of the prefetcht0 of base and displacement at p (0f 18 /1); false: it is something else.
+bool prefetch_at(const uint8_t* p, const greg_t* regs, uintptr_t& address) {
+  const unsigned rex = (*p & 0xf0) == 0x40 ? *p++ : 0u;
+  if (p[0] != 0x0f || p[1] != 0x18 || (p[2] >> 3 & 7) != 1) return false;
+  const unsigned mode = p[2] >> 6;
+  int32_t far = 0;
+  if (mode == 2) std::memcpy(&far, p + 3, sizeof far);
+  const int32_t near = mode == 1 ? static_cast<int8_t>(p[3]) : 0;
+  address = static_cast<uintptr_t>(regs[kRegisters[(p[2] & 7u) | (rex & 1u) << 3]]) + static_cast<uintptr_t>(intptr_t{far + near});
+  return true;
+}
+
+void on_trap(int, siginfo_t*, void* context) {
+  greg_t* const regs = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  regs[REG_EFL] = watch.on ? regs[REG_EFL] | kTrapFlag : regs[REG_EFL] & ~kTrapFlag;
+  const auto at = static_cast<uintptr_t>(regs[REG_RIP]);
+  if (!watch.on || at - watch.code >= kMostBytes) return;
+  watch.steps++;
+  uintptr_t address = 0;
+  if (watch.count < watch.asked.size() && prefetch_at(reinterpret_cast<const uint8_t*>(at), regs, address))
+    watch.asked[watch.count++] = address;
+}
+
+using Gemm = void (*)(const GemmArgs*);
+
+std::vector<uintptr_t> asked_by(Gemm kernel, const GemmArgs& args) {
+  watch = {};
+  watch.code = reinterpret_cast<uintptr_t>(kernel);
+  struct sigaction ours {
+  }, before{};
+  ours.sa_sigaction = on_trap;
+  ours.sa_flags = SA_SIGINFO;
+  sigaction(SIGTRAP, &ours, &before);
+  volatile bool* const on = &watch.on;
+  *on = true;
+  raise(SIGTRAP);
+  kernel(&args);
+  *on = false;
+  sigaction(SIGTRAP, &before, nullptr);
+  return {watch.asked.begin(), watch.asked.begin() + static_cast<ptrdiff_t>(watch.count)};
+}
+
+struct Kernel {
+  const char* name;
+  Gemm KernTable::*gemm;
+  size_t most[2];   // tokens of a tile: elsewhere, on avx512
+  size_t lines[2];  // of a page, each time
+};
+constexpr Kernel kKernels[] = {{"q8", &KernTable::gemm_q8, {3, 6}, {1, 2}},
+                               {"q4", &KernTable::gemm_q4, {3, 6}, {1, 1}},
+                               {"q80", &KernTable::gemm_q80, {3, 6}, {1, 2}},
+                               {"q4k", &KernTable::gemm_q4k, {3, 6}, {1, 1}},
+                               {"q6k", &KernTable::gemm_q6k, {2, 4}, {1, 2}}};
+constexpr size_t kGroups = 8, kPanels = 5, kTokens = 7;
+
+// Tiles of `most` tokens, then half as many, and so on.
+size_t tiles(size_t most) {
+  size_t n = 0;
+  for (size_t left = kTokens; left > 0; n++) {
+    while (most > left) most = (most + 1) / 2;
+    left -= most;
+  }
+  return n;
+}
+
+// Eight pages at once, line after line, chunk after chunk, and from the beginning again behind the end.
+std::vector<uintptr_t> expected(const GemmArgs& args, size_t times, size_t lines) {
+  std::vector<uintptr_t> all;
+  for (uintptr_t at = args.ahead, i = 0; i < times; i++) {
+    for (size_t page = 0; page < 8; page++)
+      for (size_t line = 0; line < lines; line++) all.push_back(at + 4096 * page + 64 * line);
+    at += 64 * lines;
+    if (at % 4096 == 0 && (at += size_t{7} * 4096) >= args.ahead_end) at = args.ahead;
+  }
+  return all;
+}
+
+TEST(Ahead, GemmAsksForWhatItIsTold) {
+  const std::vector<uint8_t> w(kPanels * kGroups * 600);
+  const std::vector<QxGroup> x(kTokens * kGroups);
+  const std::vector<float> scale(kPanels * 16), values(kTokens * kGroups);
+  std::vector<float> y(kTokens * kPanels * 16);
+  for (const Path p : {Path::avx2, Path::vnni, Path::vnni8, Path::avx512}) {
+    if (!cpu_missing(cpu_here(), p).empty()) continue;
+    const size_t wide = p == Path::avx512, passed = wide ? (kPanels + 1) / 2 : kPanels;
+    GemmArgs args{w.data(), scale.data(), x.data(), y.data(), kGroups, kPanels, kTokens, kGroups, kPanels * 16};
+    for (const Kernel& k : kKernels) {
+      SCOPED_TRACE(testing::Message() << path_name(p) << ' ' << k.name);
+      args.ahead = uintptr_t{1} << 40;
+      args.ahead_mask = SIZE_MAX;
+      args.tokens = 1;
+      EXPECT_EQ(asked_by(kern_table(p).*k.gemm, args), std::vector<uintptr_t>());
+      args.tokens = kTokens;
+      if (watch.steps == 0) GTEST_SKIP() << "this machine lacks single steps";
+      const bool first = &k == kKernels;  // steps take their time
+      for (const auto& [bytes, mask] : {std::pair<size_t, size_t>{30000, 0}, {70000, 0}, {30000, 3}}) {
+        args.ahead_end = args.ahead + bytes;
+        args.ahead_mask = mask;
+        EXPECT_EQ(asked_by(kern_table(p).*k.gemm, args),
+                  expected(args, tiles(k.most[wide]) * passed * (kGroups / (mask + 1)), k.lines[wide]))
+            << bytes << ' ' << mask;
+        if (!first) break;
+      }
+    }
+    args.x = values.data();
+    args.tokens = 1;
+    args.ahead_mask = 0;
+    EXPECT_EQ(asked_by(kern_table(p).gemm_f32, args), std::vector<uintptr_t>()) << "it takes no groups";
+  }
+}
+
+}  // namespace
+}  // namespace nyb
