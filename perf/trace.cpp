@@ -1,35 +1,27 @@
 // trace.cpp - the handler counts; what it counted is looked at afterwards.
 #include "trace.h"
-#include <ucontext.h>
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstring>
+#include "step_call.h"
 
 namespace nyb {
 namespace {
 
 constexpr size_t kMostBytes = size_t{16} << 10;
-constexpr greg_t kTrapFlag = 0x100;
 
 // What the handler knows; by offset from the function's beginning.
 struct Steps {
   uintptr_t code = 0, stack = 0;
   size_t last = 0;
-  bool on = false, inside = false;
+  bool inside = false;
   std::array<uint32_t, kMostBytes> times;  // it was executed
   std::array<uint32_t, kMostBytes> back;   // it led back,
   std::array<uint16_t, kMostBytes> to;     // to there
 };
 Steps steps;
 
-void on_trap(int, siginfo_t*, void* context) {
-  greg_t* const regs = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  if (!steps.on) {
-    regs[REG_EFL] &= ~kTrapFlag;
-    return;
-  }
-  regs[REG_EFL] |= kTrapFlag;
+void on_step(const greg_t* regs) {
   const auto at = static_cast<uintptr_t>(regs[REG_RIP]), stack = static_cast<uintptr_t>(regs[REG_RSP]);
   if (at == steps.code && !steps.inside) {
     steps.inside = true;
@@ -62,17 +54,7 @@ size_t branch_bytes(const uint8_t* p) {
 CallTrace trace_call(const void* code, const std::function<void()>& call) {
   steps = {};
   steps.code = reinterpret_cast<uintptr_t>(code);
-  struct sigaction ours {
-  }, before{};
-  ours.sa_sigaction = on_trap;
-  ours.sa_flags = SA_SIGINFO;
-  sigaction(SIGTRAP, &ours, &before);
-  volatile bool* const on = &steps.on;
-  *on = true;
-  raise(SIGTRAP);  // from its return on
-  call();
-  *on = false;
-  sigaction(SIGTRAP, &before, nullptr);  // by now the handler has taken the flag back
+  step_call(on_step, call);
 
   CallTrace t;
   for (const uint32_t n : steps.times) t.instructions += n;

@@ -199,16 +199,16 @@ double time_jobs(Pool& pool) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// More threads than CPUs: about as fast as just enough. (Generous, for on a busy machine one of the two may have a CPU alone; a
-// pool whose threads all spin is slower by far more than this.)
+// More threads than CPUs: about as fast as just enough. (Generous, and longer where the machine is busy: each may have met a CPU
+// that others held. A pool whose threads all spin is slower by far more than this, however long.)
 TEST(Pool, DoesNotCollapseWhenOversubscribed) {
   Pool few(2), many(8);
   double best_few = 1e9, best_many = 1e9;
-  for (int i = 0; i < 9; i++) {
+  for (int i = 0; i < 9 || (i < 50 && best_many >= best_few * 2); i++) {
     best_few = std::min(best_few, time_jobs(few));
     best_many = std::min(best_many, time_jobs(many));
   }
-  EXPECT_LT(best_many, best_few * 3);
+  EXPECT_LT(best_many, best_few * 2);
 }
 
 }  // namespace

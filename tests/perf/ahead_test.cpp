@@ -1,26 +1,21 @@
 // ahead_test.cpp - what gemm asks for ahead: prefetches change no byte, so a call is stepped through and their addresses are noted.
 #include <gtest/gtest.h>
-#include <ucontext.h>
-
 #include <array>
-#include <csignal>
 #include <cstring>
 #include <utility>
 #include <vector>
-
 #include "kern/cpu.h"
 #include "kern/kern.h"
+#include "step_call.h"
 
 namespace nyb {
 namespace {
 
-constexpr greg_t kTrapFlag = 0x100;
 constexpr size_t kMostBytes = size_t{1} << 16;  // of a kernel
 constexpr int kRegisters[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                               REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
 struct Watch {
-  bool on = false;
   uintptr_t code = 0;
   size_t steps = 0, count = 0;
   std::array<uintptr_t, 4096> asked;
@@ -38,11 +33,9 @@ bool prefetch_at(const uint8_t* p, const greg_t* regs, uintptr_t& address) {
   return true;
 }
 
-void on_trap(int, siginfo_t*, void* context) {
-  greg_t* const regs = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
-  regs[REG_EFL] = watch.on ? regs[REG_EFL] | kTrapFlag : regs[REG_EFL] & ~kTrapFlag;
+void on_step(const greg_t* regs) {
   const auto at = static_cast<uintptr_t>(regs[REG_RIP]);
-  if (!watch.on || at - watch.code >= kMostBytes) return;
+  if (at - watch.code >= kMostBytes) return;
   watch.steps++;
   uintptr_t address = 0;
   if (watch.count < watch.asked.size() && prefetch_at(reinterpret_cast<const uint8_t*>(at), regs, address))
@@ -54,17 +47,7 @@ using Gemm = void (*)(const GemmArgs*);
 std::vector<uintptr_t> asked_by(Gemm kernel, const GemmArgs& args) {
   watch = {};
   watch.code = reinterpret_cast<uintptr_t>(kernel);
-  struct sigaction ours {
-  }, before{};
-  ours.sa_sigaction = on_trap;
-  ours.sa_flags = SA_SIGINFO;
-  sigaction(SIGTRAP, &ours, &before);
-  volatile bool* const on = &watch.on;
-  *on = true;
-  raise(SIGTRAP);
-  kernel(&args);
-  *on = false;
-  sigaction(SIGTRAP, &before, nullptr);
+  step_call(on_step, [&] { kernel(&args); });
   return {watch.asked.begin(), watch.asked.begin() + static_cast<ptrdiff_t>(watch.count)};
 }
 
