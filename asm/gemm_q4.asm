@@ -7,17 +7,25 @@
 
 %macro GEMM_GROUP 1
   GEMM_START %1
-  GEMM_INT4 u4, %1
+  %if gemm_in_y
+    GEMM_INT4_AHEAD u4, %1
+  %else
+    GEMM_INT4 u4, %1
+  %endif
   GEMM_FLOAT %1
   GEMM_HALVES 256
-  GEMM_ADD_SCALED %1
+  %if gemm_in_y
+    GEMM_ADD_SCALED_TO_Y 3, 0, 1, 2, 4
+  %else
+    GEMM_ADD_SCALED %1
+  %endif
 %endmacro
 
 %macro GEMM_Q4 1
 GEMM_BEGIN %1, gemm_q4, u4
   GEMM_CONST low, 28
   GEMM_CONST_OFF 29
-GEMM_TILES 288, 0, 48, 3 + 3 * ISA_512
+GEMM_TILES 288, 0, 48, 5 - 2 * ISA_VNNI + 3 * ISA_512
 %endmacro
 
 GEMM_Q4 avx2
