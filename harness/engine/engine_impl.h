@@ -6,6 +6,7 @@
 #include "engine/buffer.h"
 #include "engine/engine.h"
 #include "engine/rope_table.h"
+#include "engine/soon.h"
 
 namespace nyb {
 
@@ -46,6 +47,10 @@ struct Engine::Impl {
   Rows<QxGroup> groups;  // norm, quantized
   Rows<QxGroup> wide;    // att or gate, quantized
   AttnWork attn;
+  // where the threads begin in the products
+  struct {
+    Beginnings qkv, o, gate_up, down, head;
+  } soon;
 
   size_t work_bytes() const;
 };

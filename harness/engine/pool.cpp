@@ -8,16 +8,22 @@
 // thread read what the job is. A job cannot end, and the next one cannot be written, before each owned piece is counted as done; so
 // what a thread reads belongs to the pieces it owns, however late it comes. (That a ticket may have gone round to the same value in
 // between does no harm: the swap then takes pieces of the job that is there now.)
+//
+// Whoever waits asks the memory for what its range begins with in a later job (soon). Each place is taken out of the range by
+// whoever asks for it; which bytes come early into which cache is all that hangs on it.
 #include "engine/pool.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "engine/ask_pages.h"
 #include "engine/threads.h"
 #include "kern/error.h"
 #include "kern/mxcsr.h"
@@ -39,8 +45,16 @@ struct Pieces {
   uint32_t first = 0, count = 0;
 };
 
+using Place = const char*;
+
+struct Told {
+  std::array<Place, 2> soon{};
+  bool fresh = false;  // no job has passed it on yet
+};
+
 struct alignas(64) Range {
   std::atomic<uint64_t> ticket{0};
+  std::array<std::atomic<Place>, 2> soon{};
   bool left(std::memory_order order) const {
     const uint64_t t = ticket.load(order);
     return next_of(t) < end_of(t);
@@ -81,6 +95,8 @@ struct Pool::Impl {
   void* ctx = nullptr;
   size_t first = 0, end = 0, grain = 1;
   std::vector<Range> ranges;  // of the threads that may be awake at once; set once
+  std::vector<Told> told;     // of each range; the caller's own
+  std::atomic<size_t> asked{0};
 
   alignas(64) std::atomic<uint32_t> done{0};  // pieces finished of this job, ...
   uint32_t pieces = 0;                        // ... which has so many; written with it
@@ -126,6 +142,16 @@ struct Pool::Impl {
     return ran;
   }
 
+  template <class Ready>
+  void ask(unsigned thread, Ready&& ready) {
+    for (std::atomic<Place>& soon : ranges[thread % ranges.size()].soon)
+      if (soon.load(std::memory_order_relaxed))
+        if (const Place at = soon.exchange(nullptr, std::memory_order_relaxed))
+          asked.fetch_add(ask_pages(
+                              at, kSoonBytes, [](Place p) { _mm_prefetch(p, _MM_HINT_T0); }, ready),
+                          std::memory_order_relaxed);
+  }
+
   void help(unsigned thread) {
     if (!work_left()) return;
     const MxcsrScope scope;
@@ -143,6 +169,7 @@ struct Pool::Impl {
       do {
         if (stop.load(std::memory_order_acquire)) return;
         help(thread);
+        ask(thread, ready);
       } while (spin_until(ready));
       // This and the caller's publish-then-count are both sequentially consistent: one of the two sees the other.
       awake.fetch_sub(1, std::memory_order_seq_cst);
@@ -184,13 +211,18 @@ struct Pool::Impl {
     grain = g;
     pieces = count;
     done.store(0, std::memory_order_relaxed);
-    for (uint64_t r = 0, n = ranges.size(); r < n; r++)
+    for (uint64_t r = 0, n = ranges.size(); r < n; r++) {
+      if (std::exchange(told[r].fresh, false))
+        for (size_t i = 0; i < told[r].soon.size(); i++) ranges[r].soon[i].store(told[r].soon[i], std::memory_order_relaxed);
       ranges[r].ticket.store(ticket_of(count * r / n, count * (r + 1) / n), std::memory_order_seq_cst);
+    }
     wake(std::min(count - 1, most_awake));
     const uint32_t mine = run_pieces(0);
     uint32_t have = done.fetch_add(mine, std::memory_order_acq_rel) + mine;
+    const auto ready = [&] { return done.load(std::memory_order_acquire) == count; };
     if (have == count) return;
-    if (spin_until([&] { return done.load(std::memory_order_acquire) == count; })) return;
+    ask(0, ready);
+    if (spin_until(ready)) return;
     while ((have = done.load(std::memory_order_acquire)) != count) done.wait(have, std::memory_order_acquire);
   }
 
@@ -229,6 +261,7 @@ Pool::Pool(unsigned threads, unsigned cpus) : impl_(std::make_unique<Impl>()) {
   if (cpus == 0) cpus = threads > 1 ? cpus_usable() : 1;
   impl_->most_awake = std::min(threads, cpus) - 1;
   impl_->ranges = std::vector<Range>(impl_->most_awake + 1);
+  impl_->told.resize(impl_->ranges.size());
   impl_->workers.reserve(threads - 1);
   try {
     for (unsigned i = 1; i < threads; i++) impl_->workers.emplace_back([this, i] { impl_->work(i); });
@@ -250,6 +283,20 @@ void Pool::run(size_t n, size_t grain, Body body, void* ctx) {
   const MxcsrScope scope;
   impl_->timed ? impl_->run_timed(n, grain, body, ctx) : impl_->run(n, grain, body, ctx);
 }
+
+unsigned Pool::ranges() const { return static_cast<unsigned>(impl_->ranges.size()); }
+
+size_t Pool::first_unit(size_t n, size_t grain, unsigned r) const {
+  return ((n - 1) / grain + 1) * r / impl_->ranges.size() * grain;
+}
+
+void Pool::soon(unsigned r, const void* first, const void* second) {
+  impl_->told[r] = {{static_cast<Place>(first), static_cast<Place>(second)}, true};
+}
+
+std::array<const void*, 2> Pool::soon(unsigned r) const { return {impl_->told[r].soon[0], impl_->told[r].soon[1]}; }
+
+size_t Pool::asked() const { return impl_->asked.load(std::memory_order_relaxed); }
 
 void Pool::time_waits(bool on) { impl_->timed = on; }
 std::chrono::nanoseconds Pool::waited() const { return impl_->waited; }

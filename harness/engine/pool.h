@@ -1,5 +1,6 @@
 // pool.h - threads that wait for work: par_for.
 #pragma once
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -28,6 +29,18 @@ class Pool {
   // one another at a time; returns when all are done. `thread` is below threads(), and body never runs twice under one number at a
   // time (so it can index scratch memory). body must not throw.
   void run(size_t n, size_t grain, Body body, void* ctx);
+
+  // A job's pieces are dealt to so many ranges, one for each thread that may be awake at once.
+  unsigned ranges() const;
+  // Where range r < ranges() begins in a job of n units in pieces of `grain`, both >= 1.
+  size_t first_unit(size_t n, size_t grain, unsigned r) const;
+  // What is read first of range r in the job after the one that comes: up to two places, or nullptr. Who waits for others, in the
+  // coming job or after it, asks the memory for kSoonBytes of each, once: they are on their way while nothing else is. Asking is no
+  // access, so nothing need be there.
+  void soon(unsigned r, const void* first, const void* second);
+  static constexpr size_t kSoonBytes = size_t{64} << 10;  // 32 KiB gain less, 128 KiB no more
+  std::array<const void*, 2> soon(unsigned r) const;      // as it was told last
+  size_t asked() const;                                   // bytes, by all threads so far
 
   // For measurements: whether run() takes the time. waited() is what the runs took so far beyond the pieces that the caller's
   // thread ran in them: handing work out, and waiting for the other threads.

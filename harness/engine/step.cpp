@@ -77,6 +77,11 @@ void EngStep::add_product(const Tensor& w, const Tensor* bias, const MatIn& in) 
   });
 }
 
+void EngStep::soon_qkv(size_t layer) {
+  const LayerTensors& t = m.model.layers[layer];
+  m.soon.qkv.one_after_the_other(m.pool, {t.q, t.k, t.v});
+}
+
 // The panels of q, k and v one after the other, as they lie in the file.
 void EngStep::qkv(const LayerTensors& layer) {
   struct Part {
@@ -137,6 +142,7 @@ void EngStep::attention(size_t layer) {
   normalize(*t.attn_norm, 0, tokens_, takes_groups(t.q->type) || takes_groups(t.k->type) || takes_groups(t.v->type),
             "the attention norm");
   lap(Stage::norm);
+  m.soon.o.one_after_the_other(m.pool, {t.o});
   qkv(t);
   lap(Stage::qkv);
   rope_and_store(layer);
@@ -145,6 +151,7 @@ void EngStep::attention(size_t layer) {
   lap(Stage::attend);
   if (!ready) quantize_attention(groups);
   lap(Stage::norm);
+  m.soon.gate_up.side_by_side(m.pool, *t.gate, *t.up);
   add_product(*t.o, t.o_bias, input(m.att, m.wide));
   lap(Stage::o);
 }
@@ -157,6 +164,7 @@ void EngStep::feed_forward(size_t layer) {
   const bool groups = takes_groups(t.down->type);
   const size_t panels = panels_of(m.shape.ffn), pairs = groups_of(m.shape.ffn);
   Fault fault;
+  m.soon.down.one_after_the_other(m.pool, {t.down});
   // Two panels make a group of activations, so whoever has computed them quantizes them.
   par_for(m.pool, pairs, par_grain(m.pool, pairs), [&](size_t b, size_t e, unsigned) {
     const size_t from = 2 * b, to = std::min(2 * e, panels), row = from * kPanelRows, rows = (to - from) * kPanelRows;
@@ -169,6 +177,10 @@ void EngStep::feed_forward(size_t layer) {
   });
   lap(Stage::gate_up);
   if (fault.any()) fail("a value of the feed-forward activations is not finite", fault.token());
+  if (layer + 1 < m.shape.layers)
+    soon_qkv(layer + 1);
+  else
+    m.soon.head.one_after_the_other(m.pool, {m.model.head});
   add_product(*t.down, nullptr, input(m.gate, m.wide));
   lap(Stage::down);
 }
@@ -193,6 +205,7 @@ void EngStep::logits(size_t first, size_t count, std::span<float> out) {
   lap(Stage::norm);
   const MatIn in{m.norm[first], m.norm.stride(), m.groups[first], m.groups.stride()};
   Fault fault;
+  soon_qkv(0);
   par_for(m.pool, panels, panel_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
     // Straight into the caller's memory, but for the rows that pad the last panel: there is no room for them there.
     if (b < whole) mat_panels(m.kern, head, b, std::min(e, whole), in, count, out.data() + b * kPanelRows, vocab);

@@ -33,6 +33,7 @@ struct EngStep {
 
   void attention(size_t layer);
   void feed_forward(size_t layer);
+  void soon_qkv(size_t layer);
   void qkv(const LayerTensors& t);
   void rope_and_store(size_t layer);
   AttnView view_of(size_t layer, const AttnTile& tile) const;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/ask_pages.h"
 #include "kern/error.h"
 #include "kern/mxcsr.h"
 
@@ -52,6 +53,7 @@ TEST(Pool, RunsEveryPieceOnce) {
 TEST(Pool, AThreadGoesThroughAStretchOfItsOwn) {
   for (const unsigned threads : {2u, 3u, 5u}) {
     Pool pool(threads, threads);
+    ASSERT_EQ(pool.ranges(), threads);
     for (const size_t n : {size_t{1}, size_t{threads}, size_t{64}, size_t{101}})
       for (int round = 0; round < 20; round++) {
         std::vector<std::vector<std::pair<size_t, size_t>>> ran(threads);
@@ -70,7 +72,7 @@ TEST(Pool, AThreadGoesThroughAStretchOfItsOwn) {
           return r;
         };
         for (unsigned t = 0; t < threads; t++) {
-          size_t own = n * t / threads;
+          size_t own = pool.first_unit(n, 1, t);
           std::vector<size_t> last(threads, SIZE_MAX);
           for (const auto& [b, e] : ran[t]) {
             const size_t r = range_of(b), begin = n * r / threads, end = n * (r + 1) / threads;
@@ -84,6 +86,47 @@ TEST(Pool, AThreadGoesThroughAStretchOfItsOwn) {
         }
       }
   }
+}
+
+// Whoever waits asks for what its own range begins with, once; whoever does not wait asks for nothing.
+TEST(Pool, WaitingThreadsAskForWhatComesSoon) {
+  constexpr size_t kTwo = 2 * Pool::kSoonBytes;
+  Pool pool(2, 2);
+  std::vector<char> memory(Pool::kSoonBytes);
+  // Each thread runs one piece, and one of them takes its time. What was asked for then, and a little later.
+  const auto asked_when = [&](unsigned slow) {
+    std::atomic<unsigned> begun{0};
+    par_for(pool, 2, 1, [&](size_t, size_t, unsigned t) {
+      begun++;
+      while (begun < 2) std::this_thread::yield();
+      if (t == slow) std::this_thread::sleep_for(milliseconds(20));
+    });
+    for (int i = 0; i < 100 && pool.asked() % kTwo != 0; i++) std::this_thread::sleep_for(milliseconds(1));
+    return pool.asked();
+  };
+  EXPECT_EQ(asked_when(0), 0u) << "told of nothing";
+  pool.soon(0, memory.data(), nullptr);
+  pool.soon(1, memory.data(), memory.data());
+  EXPECT_EQ(pool.soon(0), (std::array<const void*, 2>{memory.data(), nullptr}));
+  EXPECT_EQ(asked_when(0), kTwo) << "thread 1 waits";
+  EXPECT_EQ(asked_when(0), kTwo) << "it has asked";
+  pool.soon(0, memory.data(), memory.data());
+  EXPECT_EQ(asked_when(1), 2 * kTwo) << "thread 0 waits, for what it was told last";
+  EXPECT_EQ(asked_when(1), 2 * kTwo);
+}
+
+TEST(AskPages, GoesThroughAllPagesAtOnce) {
+  std::vector<size_t> lines, want;
+  const std::vector<char> memory(1);
+  const auto ask = [&](const char* p) { lines.push_back(static_cast<size_t>(p - memory.data())); };
+  EXPECT_EQ(ask_pages(memory.data(), 3 * 4096, ask, [] { return false; }), 3u * 4096);
+  for (size_t line = 0; line < 64; line++)
+    for (size_t page = 0; page < 3; page++) want.push_back(4096 * page + 64 * line);
+  EXPECT_EQ(lines, want);
+  lines.clear();
+  EXPECT_EQ(ask_pages(memory.data(), 3 * 4096, ask, [&] { return lines.size() > 3; }), 6u * 64) << "done after two rounds";
+  EXPECT_EQ(lines.size(), 6u);
+  EXPECT_EQ(ask_pages(memory.data(), 4096, ask, [] { return true; }), 0u);
 }
 
 TEST(Pool, HandsOutMorePiecesThanATicketHolds) {
