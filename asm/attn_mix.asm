@@ -1,4 +1,5 @@
-; attn_mix_f32, attn_mix_f16, attn_mix_q8: values weighted by the softmax's numerators, for 1 to 8 queries that share a KV head.
+; attn_mix_f32, attn_mix_f16, and _pages of both, and attn_mix_q8: values weighted by the softmax's numerators, for 1 to 8 queries
+; that share a KV head.
 ;   o[i][d] = chain over t = 0..n-1 of fma(p[256 * i + t], v[t][d], o[i][d]), from what o holds;  i < queries
 ;   v is [n][width], f32 or f16, width a multiple of 16; or of int8 in groups of 32, [n][width / 32] of an f32 scale and 32 bytes,
 ;   and v[t][d] is the product of both. o is [queries][width]; n at most 256. n and width may be 0. o overlaps neither. Any
@@ -14,10 +15,12 @@
 ;   int8,     8 lanes   4    4    2    2       1            its scale needs a register; parts of a group one after the other
 ;
 ; What is left over of the width goes in halves of that. A pass reads a part of each row only, which caches' own prefetchers do not
-; follow: it asks for the same part of later rows (stream.inc).
+; follow: it asks for the same part of later rows (stream.inc). The _pages forms ask for whole rows further on instead, by pages, in
+; each pass for as much as it reads: with n rows in the first cache, the later passes wait for nothing.
 ;
 ; registers: m4-m15 (m4-m27) chains, query by query; m0-m3 (m28-m31 as well) p[t] and values, see MIX_TILE
-;            t0 t; t1 the place in v; t2 bytes of a row of v; row the bytes of a row of o
+;            t0 t; t1 the place in v; t2 bytes of a row of v; row bytes of a row of o, in f32 and f16 a
+;            multiple of t2; ask (r9, as row) what is asked for by pages
 %include "abi.inc"
 %include "isa.inc"
 %include "queries.inc"
@@ -61,7 +64,7 @@
       %endif
       %assign j j + 1
     %endrep
-    add t0, row
+    O_NEXT
     %assign i i + 1
   %endrep
 %endmacro
@@ -112,11 +115,15 @@
       %assign i i + 1
     %endrep
   %endif
-  %assign line 0
-  %rep ((%2) * LANES * PER_8 / 8 + 63) / 64 ; as much of a later row
-    STREAM_AHEAD t1 + line
-    %assign line line + 64
-  %endrep
+  %if stream_pages
+    STREAM_LOT ask, (%2) * LANES * ELEM
+  %else
+    %assign line 0
+    %rep ((%2) * LANES * PER_8 / 8 + 63) / 64 ; as much of a later row
+      STREAM_AHEAD t1 + line
+      %assign line line + 64
+    %endrep
+  %endif
   add t1, t2                                ; down one row of v
   inc t0
 %%test:
@@ -135,9 +142,18 @@
   sub width, LANES * (%2)
 %endmacro
 
-; %1 path, %2 f32, f16 or q8
-%macro ATTN_MIX 2
+; %1 path, %2 f32, f16 or q8, %3 order (nothing or, but for q8, _pages)
+%macro ATTN_MIX 2-3
 path_begin %1
+STREAM_ORDER %3, 8
+%define ask r9
+%ifidn %2, f32                              ; down one row of o
+  %define O_NEXT add t0, t2
+%elifidn %2, f16
+  %define O_NEXT lea t0, [t0 + 2 * t2]
+%else
+  %define O_NEXT add t0, row
+%endif
 %ifidn %2, q8
   %assign UNIT 32                           ; dimensions: the width is a multiple of it
 %else
@@ -155,18 +171,22 @@ path_begin %1
 %else
   %assign ELEM 4
 %endif
-kern attn_mix_%2, 6, 0, 16, p, v, o, n, width, queries
-  %ifidn %2, q8
-    lea t2, [width + 8 * width]             ; 36 bytes for 32 dimensions
-    shr t2, 3
-  %else
-    imul t2, width, ELEM
-  %endif
+kern attn_mix_%2%3, 6, 0, 16, p, v, o, n, width, queries
   BY_QUERIES
 %assign queries_n 1
 %rep MOST_QUERIES
 .queries_%[queries_n]:
-  lea row, [4 * width]
+  %if stream_pages
+    STREAM_START v
+    mov ask, t1
+  %endif
+  %ifidn %2, q8
+    lea t2, [width + 8 * width]             ; 36 bytes for 32 dimensions
+    shr t2, 3
+    lea row, [4 * width]
+  %else
+    imul t2, width, ELEM
+  %endif
   %if ISA_512
     AT_ONCE queries_n, 8, 8, 4, 2
   %else
@@ -211,3 +231,7 @@ ATTN_MIX avx2, f16
 ATTN_MIX avx512, f16
 ATTN_MIX avx2, q8
 ATTN_MIX avx512, q8
+ATTN_MIX avx2, f32, _pages
+ATTN_MIX avx512, f32, _pages
+ATTN_MIX avx2, f16, _pages
+ATTN_MIX avx512, f16, _pages

@@ -1,4 +1,5 @@
-; attn_score_f32, attn_score_f16: scores of 1 to 8 queries that share a KV head, against blocks of sixteen positions.
+; attn_score_f32, attn_score_f16, and _pages of both: scores of 1 to 8 queries that share a KV head, against blocks of sixteen
+; positions.
 ;   s[256 * i + 16 * b + t] = (chain over d of fma(q[d][i], k[b][d][t], acc) from +0) * scale,  i < queries
 ;   k is [blocks][head_dim][16], f32 or f16; q is [head_dim][queries]; blocks at most 16. head_dim and blocks may be 0 (head_dim
 ;   0: the scores are +0 * scale). s overlaps neither. Any alignment; nothing outside these elements is touched.
@@ -15,11 +16,16 @@
 ;   tile of blocks:    k          k + B      k + 2B     k + 3B     then the same from k4 = k + 4B;  B = bytes of a block
 ;   step d reads       row d      row d      row d      row d      (64 bytes of f32 or 32 of f16), k and k4 move on by one
 ;
+; The _pages forms ask for the keys that follow, by pages (stream.inc); the others leave memory to the caches' own prefetchers. With
+; one query they take four vectors at once: reading is what they wait for, and `ask` needs the register.
+;
 ; registers: m4-m15 (m4-m27) chains, query by query; m0-m3 (and m29) the row and q[d], see SCORE_TILE; m0 the scale at the end, before
-;            that in m31 or, on 8 lanes, in k4; t0 what is left of head_dim; t1 B; t2 3B; k4 (r9) the tile's fifth block, on 16 lanes
+;            that in m31 or, on 8 lanes, in k4; t0 what is left of head_dim; t1 B; t2 3B; k4 (r9) the tile's fifth block, on 16 lanes;
+;            ask what is asked for: r9, or t2 on 8 lanes
 %include "abi.inc"
 %include "isa.inc"
 %include "queries.inc"
+%include "stream.inc"
 %define k4 r9                               ; is `queries` until they are known
 %define k4d r9d
 
@@ -103,6 +109,9 @@
     add k4, ROW
   %endif
   add q, 4 * (%1)
+  %if stream_pages
+    STREAM_LOT ask, (%2) * VBYTES * ROW / 64
+  %endif
   dec t0
   jnz %%dim
 %%store:
@@ -141,27 +150,44 @@
   %endif
 %endmacro
 
-; %1 path, %2 f32 or f16
-%macro ATTN_SCORE 2
+; %1 path, %2 f32 or f16, %3 order (nothing or _pages)
+%macro ATTN_SCORE 2-3
 path_begin %1
+STREAM_ORDER %3, 8
+%if stream_pages
+  %assign most_vectors 4
+%else
+  %assign most_vectors 8
+%endif
+%if ISA_512
+  %define ask r9                            ; not k4: no tile has a fifth block
+%else
+  %define ask t2                            ; r9 holds the scale
+%endif
 %ifidn %2, f16
   %assign ROW 32
 %else
   %assign ROW 64
 %endif
-kern attn_score_%2, 6, 1, 16, q, k, s, head_dim, blocks, queries
-  imul t1, head_dim, ROW                    ; B
-  lea t2, [t1 + 2 * t1]                     ; 3B: with 1, 2 and 3 of them, every block of four is one addressing mode away
+kern attn_score_%2%3, 6, 1, 16, q, k, s, head_dim, blocks, queries
   BY_QUERIES
 %assign queries_n 1
 %rep MOST_QUERIES
 .queries_%[queries_n]:
+  %if stream_pages
+    STREAM_START k
+    mov ask, t1
+  %endif
+  imul t1, head_dim, ROW                    ; B
+  %if ISA_512 || !stream_pages              ; else no tile has four blocks
+    lea t2, [t1 + 2 * t1]                   ; 3B: with 1, 2 and 3 of them, every block of four is one addressing mode away
+  %endif
   %if ISA_512
     vbroadcastss m31, x0
-    AT_ONCE queries_n, 8, 4, 4, 2
+    AT_ONCE queries_n, most_vectors, 4, 4, 2
   %else
     vmovd k4d, x0
-    AT_ONCE queries_n, 8, 4, 2, 1
+    AT_ONCE queries_n, most_vectors, 4, 2, 1
   %endif
   %if at_once < PANEL_VECS
     test blocks, blocks
@@ -197,3 +223,7 @@ ATTN_SCORE avx2, f32
 ATTN_SCORE avx512, f32
 ATTN_SCORE avx2, f16
 ATTN_SCORE avx512, f16
+ATTN_SCORE avx2, f32, _pages
+ATTN_SCORE avx512, f32, _pages
+ATTN_SCORE avx2, f16, _pages
+ATTN_SCORE avx512, f16, _pages

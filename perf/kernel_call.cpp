@@ -242,11 +242,24 @@ const Entry kEntries[] = {
            {{s.a * s.b, kF}, {s.b * kQueries, kF}, {kSegment * kQueries, kF}}, s, kQueries,
            [=](const KernTable& k, const At& x) { k.attn_score_f32(x[1], x[0], x[2], s.b, s.a / kKeyBlock, kQueries, 1); });
      }},
+    {"attn_score_f32_pages", kPositions, kSmallPositions,
+     [](Size s) {
+       return attention(
+           {{s.a * s.b, kF}, {s.b * kQueries, kF}, {kSegment * kQueries, kF}}, s, kQueries,
+           [=](const KernTable& k, const At& x) { k.attn_score_f32_pages(x[1], x[0], x[2], s.b, s.a / kKeyBlock, kQueries, 1); });
+     }},
     {"attn_score_f16", kPositions, kSmallPositions,
      [](Size s) {
        return attention({{s.a * s.b, kH}, {s.b * kQueries, kF}, {kSegment * kQueries, kF}}, s, kQueries,
                         [=](const KernTable& k, const At& x) {
                           k.attn_score_f16(x[1], x.as<uint16_t>(0), x[2], s.b, s.a / kKeyBlock, kQueries, 1);
+                        });
+     }},
+    {"attn_score_f16_pages", kPositions, kSmallPositions,
+     [](Size s) {
+       return attention({{s.a * s.b, kH}, {s.b * kQueries, kF}, {kSegment * kQueries, kF}}, s, kQueries,
+                        [=](const KernTable& k, const At& x) {
+                          k.attn_score_f16_pages(x[1], x.as<uint16_t>(0), x[2], s.b, s.a / kKeyBlock, kQueries, 1);
                         });
      }},
     {"attn_score_q8", kPositions, kSmallPositions,
@@ -265,11 +278,25 @@ const Entry kEntries[] = {
                         from_zero(s.b * kQueries,
                                   [=](const KernTable& k, const At& x) { k.attn_mix_f32(x[1], x[0], x[2], s.a, s.b, kQueries); }));
      }},
+    {"attn_mix_f32_pages", kPositions, kSmallPositions,
+     [](Size s) {
+       return attention({{s.a * s.b, kF}, {kSegment * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
+                        from_zero(s.b * kQueries, [=](const KernTable& k, const At& x) {
+                          k.attn_mix_f32_pages(x[1], x[0], x[2], s.a, s.b, kQueries);
+                        }));
+     }},
     {"attn_mix_f16", kPositions, kSmallPositions,
      [](Size s) {
        return attention({{s.a * s.b, kH}, {kSegment * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
                         from_zero(s.b * kQueries, [=](const KernTable& k, const At& x) {
                           k.attn_mix_f16(x[1], x.as<uint16_t>(0), x[2], s.a, s.b, kQueries);
+                        }));
+     }},
+    {"attn_mix_f16_pages", kPositions, kSmallPositions,
+     [](Size s) {
+       return attention({{s.a * s.b, kH}, {kSegment * kQueries, kF}, {s.b * kQueries, kF}}, s, kQueries,
+                        from_zero(s.b * kQueries, [=](const KernTable& k, const At& x) {
+                          k.attn_mix_f16_pages(x[1], x.as<uint16_t>(0), x[2], s.a, s.b, kQueries);
                         }));
      }},
     {"attn_mix_q8", kPositions, kSmallPositions,

@@ -61,6 +61,8 @@ size_t attend_segment(const KernTable& kern, const KvCache& cache, const AttnVie
   const size_t from = (view.base() + k) * kSegment, to = from + kSegment;
   const auto begin = [&](size_t i) { return std::max(view.first[i], from); };
   const auto end = [&](size_t i) { return std::min(view.end[i], to); };
+  // a chunk's later tokens find in the last cache what its first ones brought
+  const size_t last = view.tile.token == 0 ? view.end[view.tile.tokens - 1] : 0;
   float* const s = scratch.scores.data();
   float* const mixed = parts.mixed.at(k * view.tile.queries() * width);
 
@@ -72,7 +74,7 @@ size_t attend_segment(const KernTable& kern, const KvCache& cache, const AttnVie
   // Whole blocks are scored; what a token does not see of them is never looked at.
   const size_t first = begin(lo) / kKeyBlock * kKeyBlock, blocks = (end(hi - 1) - first + kKeyBlock - 1) / kKeyBlock;
   cache.score(kern, view.layer, view.kv_head, first, blocks, scratch.bytes.data(), view.tile.queries(), s + (first - from),
-              view.scale);
+              view.scale, last);
   for (size_t i = lo * heads; i < hi * heads; i++) {
     float* const seen = s + i * kSegment + (begin(i / heads) - from);
     const size_t n = end(i / heads) - begin(i / heads);
@@ -88,7 +90,7 @@ size_t attend_segment(const KernTable& kern, const KvCache& cache, const AttnVie
     while (y < hi && begin(y) <= at) y++;
     const size_t stop = y < hi ? std::min(end(x), begin(y)) : end(x);
     cache.mix(kern, view.layer, view.kv_head, at, stop - at, s + x * heads * kSegment + (at - from), (y - x) * heads,
-              mixed + x * heads * width);
+              mixed + x * heads * width, last);
     at = stop;
   }
   return view.tile.tokens;

@@ -45,6 +45,21 @@ void put_row(const QxGroup* groups, uint8_t* row, size_t count) {
   }
 }
 
+// By pages a call asks for as much as it reads, 32 KiB ahead (macros/stream.inc). A call takes so many positions: the mix goes
+// through them several times and should find them in the first cache, and the closer to the end it can be, the better.
+constexpr size_t kAtOnce = 64;
+constexpr size_t kAhead = size_t{32} << 10;
+
+// f(first, n, ask) for positions pos..pos+n-1, `row` bytes each, of which those up to `end` follow: whether to ask for them.
+template <class F>
+void by_order(const KernTable& kern, size_t pos, size_t n, size_t end, size_t row, F&& f) {
+  const size_t most = kern.pages && pos < end ? kAtOnce : n;
+  for (const size_t to = pos + n; pos < to; pos += most) {
+    const size_t count = std::min(most, to - pos), next = pos + count;
+    f(pos, count, kern.pages && next < end && (end - next) * row >= kAhead);
+  }
+}
+
 template <class T>
 T* as(uint8_t* p) {
   return reinterpret_cast<T*>(p);
@@ -148,26 +163,33 @@ size_t KvCache::arrange(const KernTable& kern, const float* q, size_t stride, si
 }
 
 void KvCache::score(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t blocks, const uint8_t* arranged,
-                    size_t queries, float* s, float scale) const {
-  const uint8_t* const k = keys_.at(key_at(layer, head, pos));
+                    size_t queries, float* s, float scale, size_t end) const {
   if (type_ == KvType::q8)
-    kern.attn_score_q8(as<QxGroup>(arranged), k, s, groups_of(dim_), blocks, queries, scale);
-  else if (type_ == KvType::f32)
-    kern.attn_score_f32(as<float>(arranged), as<float>(k), s, dim_, blocks, queries, scale);
-  else
-    kern.attn_score_f16(as<float>(arranged), as<uint16_t>(k), s, dim_, blocks, queries, scale);
+    return kern.attn_score_q8(as<QxGroup>(arranged), keys_.at(key_at(layer, head, pos)), s, groups_of(dim_), blocks, queries,
+                              scale);
+  const auto* const q = as<float>(arranged);
+  by_order(kern, pos, blocks * kKeyBlock, end, row_bytes(type_, dim_), [&](size_t at, size_t n, bool ask) {
+    const uint8_t* const block = keys_.at(key_at(layer, head, at));
+    float* const to = s + (at - pos);
+    if (type_ == KvType::f32)
+      (ask ? kern.attn_score_f32_pages : kern.attn_score_f32)(q, as<float>(block), to, dim_, n / kKeyBlock, queries, scale);
+    else
+      (ask ? kern.attn_score_f16_pages : kern.attn_score_f16)(q, as<uint16_t>(block), to, dim_, n / kKeyBlock, queries, scale);
+  });
 }
 
-void KvCache::mix(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t n, const float* p, size_t queries,
-                  float* o) const {
-  const uint8_t* const v = values_.at(value_at(layer, head, pos));
+void KvCache::mix(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t n, const float* p, size_t queries, float* o,
+                  size_t end) const {
   const size_t width = kv_width(type_, dim_);
-  if (type_ == KvType::q8)
-    kern.attn_mix_q8(p, v, o, n, width, queries);
-  else if (type_ == KvType::f32)
-    kern.attn_mix_f32(p, as<float>(v), o, n, width, queries);
-  else
-    kern.attn_mix_f16(p, as<uint16_t>(v), o, n, width, queries);
+  if (type_ == KvType::q8) return kern.attn_mix_q8(p, values_.at(value_at(layer, head, pos)), o, n, width, queries);
+  by_order(kern, pos, n, end, row_bytes(type_, dim_), [&](size_t at, size_t count, bool ask) {
+    const uint8_t* const v = values_.at(value_at(layer, head, at));
+    const float* const weights = p + (at - pos);
+    if (type_ == KvType::f32)
+      (ask ? kern.attn_mix_f32_pages : kern.attn_mix_f32)(weights, as<float>(v), o, count, width, queries);
+    else
+      (ask ? kern.attn_mix_f16_pages : kern.attn_mix_f16)(weights, as<uint16_t>(v), o, count, width, queries);
+  });
 }
 
 }  // namespace nyb

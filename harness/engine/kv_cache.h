@@ -50,11 +50,13 @@ class KvCache {
   // floats apart; in the order [token][head], kMostQueries (attention.h) at most. The first token with a value that is not finite,
   // where that is looked for (q8); tokens: there is none.
   size_t arrange(const KernTable& kern, const float* q, size_t stride, size_t heads, size_t tokens, uint8_t* out) const;
-  // s[256 * i + t], t < 16 * blocks: the score of query i against position pos + t; pos is a multiple of 16, blocks at most 16
+  // s[256 * i + t], t < 16 * blocks: the score of query i against position pos + t; pos is a multiple of 16, blocks at most 16.
+  // What follows, up to position `end`, is wanted later: a table of pages_order asks for it meanwhile.
   void score(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t blocks, const uint8_t* arranged, size_t queries,
-             float* s, float scale) const;
-  // o[queries][kv_width] goes on with the n values from pos on, at most 256, weighted by p[256 * i + t]
-  void mix(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t n, const float* p, size_t queries, float* o) const;
+             float* s, float scale, size_t end) const;
+  // o[queries][kv_width] goes on with the n values from pos on, at most 256, weighted by p[256 * i + t]. `end` as in score.
+  void mix(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t n, const float* p, size_t queries, float* o,
+           size_t end) const;
 
  private:
   size_t key_at(size_t layer, size_t head, size_t pos) const;    // bytes; of the block that pos is in

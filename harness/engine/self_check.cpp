@@ -298,6 +298,12 @@ bool check_score(Check& c, const std::vector<T>& k, Kernel KernTable::*kernel) {
 
 bool check_attn_score_f32(Check& c) { return check_score(c, c.rnd.values(kSegment * c.s.head_dim), &KernTable::attn_score_f32); }
 bool check_attn_score_f16(Check& c) { return check_score(c, c.rnd.halves(kSegment * c.s.head_dim), &KernTable::attn_score_f16); }
+bool check_attn_score_f32_pages(Check& c) {
+  return check_score(c, c.rnd.values(kSegment * c.s.head_dim), &KernTable::attn_score_f32_pages);
+}
+bool check_attn_score_f16_pages(Check& c) {
+  return check_score(c, c.rnd.halves(kSegment * c.s.head_dim), &KernTable::attn_score_f16_pages);
+}
 
 bool check_attn_score_q8(Check& c) {
   const size_t groups = groups_of(c.s.head_dim);
@@ -327,15 +333,19 @@ bool check_mix(Check& c, const std::vector<T>& v, size_t width, Kernel KernTable
   });
 }
 
-bool check_attn_mix_f32(Check& c) {
+bool check_mix_f32(Check& c, decltype(KernTable::attn_mix_f32) KernTable::*kernel) {
   const size_t width = kv_width(KvType::f32, c.s.head_dim);
-  return check_mix(c, c.rnd.values(kSegment * width), width, &KernTable::attn_mix_f32);
+  return check_mix(c, c.rnd.values(kSegment * width), width, kernel);
 }
+bool check_attn_mix_f32(Check& c) { return check_mix_f32(c, &KernTable::attn_mix_f32); }
+bool check_attn_mix_f32_pages(Check& c) { return check_mix_f32(c, &KernTable::attn_mix_f32_pages); }
 
-bool check_attn_mix_f16(Check& c) {
+bool check_mix_f16(Check& c, decltype(KernTable::attn_mix_f16) KernTable::*kernel) {
   const size_t width = kv_width(KvType::f16, c.s.head_dim);
-  return check_mix(c, c.rnd.halves(kSegment * width), width, &KernTable::attn_mix_f16);
+  return check_mix(c, c.rnd.halves(kSegment * width), width, kernel);
 }
+bool check_attn_mix_f16(Check& c) { return check_mix_f16(c, &KernTable::attn_mix_f16); }
+bool check_attn_mix_f16_pages(Check& c) { return check_mix_f16(c, &KernTable::attn_mix_f16_pages); }
 
 bool check_attn_mix_q8(Check& c) {
   const size_t width = kv_width(KvType::q8, c.s.head_dim);

@@ -86,6 +86,21 @@ void attn_mix_q8(const float* p, const void* v, float* o, size_t n, size_t width
   mix(p, v, o, n, width, queries);
 }
 
+// The order in which memory is read is no part of the definition.
+void attn_score_f32_pages(const float* q, const float* k, float* s, size_t head_dim, size_t blocks, size_t queries, float scale) {
+  score(q, k, s, head_dim, blocks, queries, scale);
+}
+void attn_score_f16_pages(const float* q, const uint16_t* k, float* s, size_t head_dim, size_t blocks, size_t queries,
+                          float scale) {
+  score(q, k, s, head_dim, blocks, queries, scale);
+}
+void attn_mix_f32_pages(const float* p, const float* v, float* o, size_t n, size_t width, size_t queries) {
+  mix(p, v, o, n, width, queries);
+}
+void attn_mix_f16_pages(const float* p, const uint16_t* v, float* o, size_t n, size_t width, size_t queries) {
+  mix(p, v, o, n, width, queries);
+}
+
 void attn_merge(const float* ml, const float* o, float* out, size_t segments, size_t head_dim, size_t stride) {
   float max = get(ml, 0);
   for (size_t k = 1; k < segments; ++k) {

@@ -81,10 +81,14 @@ void mix(KernRun& run, const Shape& s, Kind kind, Reference* reference) {
   run.expect(to, want, "o");
 }
 
-void score_f32(KernRun& run, const Shape& s, Kind kind) { score<float>(run, s, kind, ref::attn_score_f32); }
-void score_f16(KernRun& run, const Shape& s, Kind kind) { score<uint16_t>(run, s, kind, ref::attn_score_f16); }
-void mix_f32(KernRun& run, const Shape& s, Kind kind) { mix<float>(run, s, kind, ref::attn_mix_f32); }
-void mix_f16(KernRun& run, const Shape& s, Kind kind) { mix<uint16_t>(run, s, kind, ref::attn_mix_f16); }
+template <class T, auto kReference>
+void score_of(KernRun& run, const Shape& s, Kind kind) {
+  score<T>(run, s, kind, kReference);
+}
+template <class T, auto kReference>
+void mix_of(KernRun& run, const Shape& s, Kind kind) {
+  mix<T>(run, s, kind, kReference);
+}
 
 // Groups as a quantized cache has them: any bytes but -128, and a scale.
 int8_t weight(KernRun& run, Kind kind) {
@@ -201,10 +205,15 @@ std::vector<KernelCase> attn_cases() {
   for (const size_t n : {3, 17, 255, 256})
     for (const size_t q : {1, 2, 6, 8}) mix_shapes.push_back({n, 48, q});
   return {
-      {"attn_score_f32", score_shapes, grid({7}, {5}, {1, 5, 7}), all, score_f32, nullptr},
-      {"attn_score_f16", score_shapes, grid({7}, {5}, {1, 5, 7}), all, score_f16, score_f16_extra},
-      {"attn_mix_f32", mix_shapes, grid({5}, {48}, {1, 5, 7}), all, mix_f32, nullptr},
-      {"attn_mix_f16", mix_shapes, grid({5}, {48}, {1, 5, 7}), all, mix_f16, nullptr},
+      {"attn_score_f32", score_shapes, grid({7}, {5}, {1, 5, 7}), all, score_of<float, ref::attn_score_f32>, nullptr},
+      {"attn_score_f16", score_shapes, grid({7}, {5}, {1, 5, 7}), all, score_of<uint16_t, ref::attn_score_f16>, score_f16_extra},
+      {"attn_mix_f32", mix_shapes, grid({5}, {48}, {1, 5, 7}), all, mix_of<float, ref::attn_mix_f32>, nullptr},
+      {"attn_mix_f16", mix_shapes, grid({5}, {48}, {1, 5, 7}), all, mix_of<uint16_t, ref::attn_mix_f16>, nullptr},
+      {"attn_score_f32_pages", score_shapes, grid({7}, {5}, {1, 5, 7}), all, score_of<float, ref::attn_score_f32_pages>, nullptr},
+      {"attn_score_f16_pages", score_shapes, grid({7}, {5}, {1, 5, 7}), all, score_of<uint16_t, ref::attn_score_f16_pages>,
+       nullptr},
+      {"attn_mix_f32_pages", mix_shapes, grid({5}, {48}, {1, 5, 7}), all, mix_of<float, ref::attn_mix_f32_pages>, nullptr},
+      {"attn_mix_f16_pages", mix_shapes, grid({5}, {48}, {1, 5, 7}), all, mix_of<uint16_t, ref::attn_mix_f16_pages>, nullptr},
       {"attn_score_q8", q8_shapes, grid({2}, {1}, {1, 5, 7}), quantized, score_q8, nullptr},
       {"attn_mix_q8", grid({0, 1, 5, 256}, {0, 32, 64, 96, 128, 160, 288}, queries), grid({5}, {96}, {1, 5, 7}), quantized, mix_q8,
        nullptr},

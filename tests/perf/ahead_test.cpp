@@ -1,4 +1,5 @@
-// ahead_test.cpp - what gemm asks for ahead: prefetches change no byte, so a call is stepped through and their addresses are noted.
+// ahead_test.cpp - what gemm and attention ask for ahead: prefetches change no byte, so a call is stepped through and their
+// addresses are noted.
 #include <gtest/gtest.h>
 #include <array>
 #include <cstring>
@@ -42,18 +43,17 @@ void on_step(const greg_t* regs) {
     watch.asked[watch.count++] = address;
 }
 
-using Gemm = void (*)(const GemmArgs*);
-
-std::vector<uintptr_t> asked_by(Gemm kernel, const GemmArgs& args) {
+template <class Kernel, class... Args>
+std::vector<uintptr_t> asked_by(Kernel* kernel, Args... args) {
   watch = {};
   watch.code = reinterpret_cast<uintptr_t>(kernel);
-  step_call(on_step, [&] { kernel(&args); });
+  step_call(on_step, [&] { kernel(args...); });
   return {watch.asked.begin(), watch.asked.begin() + static_cast<ptrdiff_t>(watch.count)};
 }
 
 struct Kernel {
   const char* name;
-  Gemm KernTable::*gemm;
+  void (*KernTable::*gemm)(const GemmArgs*);
   size_t most[3];   // tokens of a tile: on avx2, vnni and vnni8, avx512
   size_t lines[2];  // of a page, each time: elsewhere, on avx512
 };
@@ -100,14 +100,14 @@ TEST(Ahead, GemmAsksForWhatItIsTold) {
       args.ahead = uintptr_t{1} << 40;
       args.ahead_mask = SIZE_MAX;
       args.tokens = 1;
-      EXPECT_EQ(asked_by(kern_table(p).*k.gemm, args), std::vector<uintptr_t>());
+      EXPECT_EQ(asked_by(kern_table(p).*k.gemm, &args), std::vector<uintptr_t>());
       args.tokens = kTokens;
       if (watch.steps == 0) GTEST_SKIP() << "this machine lacks single steps";
       const bool first = &k == kKernels;  // steps take their time
       for (const auto& [bytes, mask] : {std::pair<size_t, size_t>{30000, 0}, {70000, 0}, {30000, 3}}) {
         args.ahead_end = args.ahead + bytes;
         args.ahead_mask = mask;
-        EXPECT_EQ(asked_by(kern_table(p).*k.gemm, args),
+        EXPECT_EQ(asked_by(kern_table(p).*k.gemm, &args),
                   expected(args, tiles(k.most[set]) * passed * (kGroups / (mask + 1)), k.lines[wide]))
             << bytes << ' ' << mask;
         if (!first) break;
@@ -116,7 +116,50 @@ TEST(Ahead, GemmAsksForWhatItIsTold) {
     args.x = values.data();
     args.tokens = 1;
     args.ahead_mask = 0;
-    EXPECT_EQ(asked_by(kern_table(p).gemm_f32, args), std::vector<uintptr_t>()) << "it takes no groups";
+    EXPECT_EQ(asked_by(kern_table(p).gemm_f32, &args), std::vector<uintptr_t>()) << "it takes no groups";
+  }
+}
+
+constexpr uintptr_t kChunk = 8 * 4096;
+
+// A line in each page of the eight behind those that `from` is in, as far into them as from is into its own: `bytes` of them.
+std::vector<uintptr_t> by_pages(uintptr_t from, size_t bytes) {
+  std::vector<uintptr_t> all;
+  for (uintptr_t line = from / kChunk * 512 + from % kChunk / 512 * 8; all.size() < bytes / 64; line += 8) {
+    const uintptr_t chunk = line / 512 + 1;
+    for (uintptr_t page = 0; page < 8; page++) all.push_back(chunk * kChunk + page * 4096 + line % 512 / 8 * 64);
+  }
+  return all;
+}
+
+constexpr size_t kMostInputs = 8 * 256, kDim = 32, kBlocks = 5, kRows = 32;
+
+template <class T, class Score, class Mix>
+void attention_asks(Score* in_order, Score* score, Mix* mix, const std::vector<T>& cache, size_t queries) {
+  const std::vector<float> in(kMostInputs);
+  std::vector<float> out(8 * 256);
+  const size_t width = queries < 4 ? 144 : 48;
+  const T* const from = cache.data() + (2 * kChunk - 2048 - reinterpret_cast<uintptr_t>(cache.data()) % kChunk) / sizeof(T);
+  EXPECT_EQ(asked_by(in_order, in.data(), from, out.data(), kDim, 1, queries, 1.0f), std::vector<uintptr_t>());
+  if (watch.steps == 0) GTEST_SKIP() << "this machine lacks single steps";
+  EXPECT_EQ(asked_by(score, in.data(), from, out.data(), kDim, kBlocks, queries, 1.0f),
+            by_pages(reinterpret_cast<uintptr_t>(from), kDim * kBlocks * 16 * sizeof(T)));
+  EXPECT_EQ(asked_by(mix, in.data(), from, out.data(), kRows, width, queries),
+            by_pages(reinterpret_cast<uintptr_t>(from), kRows * width * sizeof(T)));
+}
+
+TEST(Ahead, AttentionAsksForWhatFollows) {
+  const std::vector<float> f32(1 << 16);
+  const std::vector<uint16_t> f16(1 << 16);
+  for (const Path p : {Path::avx2, Path::avx512}) {
+    if (!cpu_missing(cpu_here(), p).empty()) continue;
+    const KernTable& t = kern_table(p);
+    for (const size_t queries : {1, 2, 6, 7}) {  // steps take their time
+      if (testing::Test::IsSkipped()) return;
+      SCOPED_TRACE(testing::Message() << path_name(p) << ' ' << queries << " queries");
+      attention_asks(t.attn_score_f32, t.attn_score_f32_pages, t.attn_mix_f32_pages, f32, queries);
+      attention_asks(t.attn_score_f16, t.attn_score_f16_pages, t.attn_mix_f16_pages, f16, queries);
+    }
   }
 }
 
