@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 constexpr int kMostDeep = 8;
-constexpr double kMost = 1e18;
+constexpr double kMost = 1e18;  // of a number, and of what 1 is divided by: quotients of two stay finite
 constexpr uint64_t kMostBytes = uint64_t{256} << 20;
 constexpr size_t kMostRows = 100000, kMostSamples = 1000;
 
@@ -41,6 +41,7 @@ struct Part {
   double not_negative(double v, const char* key) const {
     if (v < 0) fail(key, "is negative");
     if (v > kMost) fail(key, "is too large");
+    if (v > 0 && v < 1 / kMost) fail(key, "is too small");
     return v;
   }
 

@@ -201,6 +201,7 @@ TEST(SweepRead, NamesWhatIsWrong) {
                          {"/rows/0/n_gen", 0, "n_gen and n_prompt"},
                          {"/rows/0/kv", "q2", "f16"},
                          {"/rows/0/bytes_per_token", -1, "negative"},
+                         {"/rows/0/bytes_per_token", 4.9e-324, "too small"},
                          {"/rows/0", 3, "rows 1 is no object"},
                          {"/rows", 3, "rows is no list"},
                          {"/read/0/loop", nullptr, "f: read 1: loop is missing"},
