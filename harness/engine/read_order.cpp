@@ -21,6 +21,9 @@ constexpr size_t kPairs = 16, kLeastPairs = 8;
 constexpr std::chrono::milliseconds kBudget{10};  // pages may have to come from a disk
 // An order that is ahead by less is not.
 constexpr double kAhead = 0.97;
+// Between this and its inverse it is looked at again: what else the machine does may have slowed all of a look.
+constexpr double kClear = 0.9;
+constexpr int kLooks = 3;
 
 // Panels of a layer's gate and the same of its up.
 struct Pair {
@@ -83,21 +86,24 @@ ReadOrder read_order(const KernTable& kern, const Model& m) {
   if (pairs.size() < kLeastPairs) return {kern};
   const KernTable pages = pages_order(kern);
   const MxcsrScope scope;
-  // All of them first: when the first is timed, the translations of its pages have been forgotten again, as in a real pass.
-  const Clock::time_point start = Clock::now();
-  for (size_t i = 0; i < pairs.size(); i++) {
-    make_cold(*pairs[i].layer->gate, pairs[i]);
-    make_cold(*pairs[i].layer->up, pairs[i]);
-    if (i + 1 >= kLeastPairs && Clock::now() - start > kBudget) pairs.resize(i + 1);
-  }
-  _mm_mfence();
   std::vector<double> in_order, by_pages;  // seconds a byte
-  for (const Pair& p : pairs) {
-    const bool swap = in_order.size() % 2;  // the twins change places
-    by_pages.push_back(cost(pages, swap ? *p.layer->gate : *p.layer->up, p));
-    in_order.push_back(cost(kern, swap ? *p.layer->up : *p.layer->gate, p));
+  double ratio = 1;
+  for (int look = 0; look < kLooks && ratio > kClear && ratio < 1 / kClear; look++) {
+    // All of them first: when the first is timed, the translations of its pages have been forgotten again, as in a real pass.
+    const Clock::time_point start = Clock::now();
+    for (size_t i = 0; i < pairs.size(); i++) {
+      make_cold(*pairs[i].layer->gate, pairs[i]);
+      make_cold(*pairs[i].layer->up, pairs[i]);
+      if (i + 1 >= kLeastPairs && Clock::now() - start > kBudget) pairs.resize(i + 1);
+    }
+    _mm_mfence();
+    for (const Pair& p : pairs) {
+      const bool swap = in_order.size() % 2;  // the twins change places
+      by_pages.push_back(cost(pages, swap ? *p.layer->gate : *p.layer->up, p));
+      in_order.push_back(cost(kern, swap ? *p.layer->up : *p.layer->gate, p));
+    }
+    ratio = quick(by_pages) / quick(in_order);
   }
-  const double ratio = quick(by_pages) / quick(in_order);
   return ratio < kAhead ? ReadOrder{pages, 1 / ratio} : ReadOrder{kern, ratio};
 }
 

@@ -19,8 +19,8 @@ struct ReadOrder {
 
 // Times products with slices of the feed-forward matrices from memory (they are driven out of the caches before; a model that stays
 // in one gains little by either), one of a layer's pair in order and its twin by pages, and compares the quick ones of both: about
-// ten milliseconds of one thread. In order where the difference is not above what a measurement can show, and where there is
-// nothing to measure: no quantized matrices, too small ones, the scalar path.
+// ten milliseconds of one thread, three times that where they are nearly equal. In order where the difference is not above what a
+// measurement can show, and where there is nothing to measure: no quantized matrices, too small ones, the scalar path.
 ReadOrder read_order(const KernTable& kern, const Model& m);
 
 // "weights read by pages, in order takes 1.41 times as long"; nothing where it was not measured.
