@@ -20,7 +20,7 @@ constexpr Sizes kMatrices = &KernelSizes::matrices, kTallMatrices = &KernelSizes
                 kHeads = &KernelSizes::heads, kPositions = &KernelSizes::positions, kSegments = &KernelSizes::segments;
 constexpr Size kSmallMatrix{64, 256}, kSmallVector{1024, 1}, kSmallHeads{4, 128}, kSmallPositions{128, 64}, kSmallSegments{8, 64};
 constexpr size_t kSomeSegments = 16;
-constexpr size_t kTokens = 48;  // of a prompt: whole tiles of most kernels (int4 on avx2: nine of five, one of three)
+constexpr size_t kTokens = 60;  // of a prompt: whole tiles of every kernel
 constexpr size_t kQueries = 4;  // that share the keys
 constexpr float kEps = 1e-5f;
 

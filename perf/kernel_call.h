@@ -14,7 +14,7 @@ namespace nyb {
 // The arrays of a call lie one after another in a "set" of memory, each on 64 bytes, so that a benchmark can call with one set
 // after another. What a product takes besides its weights stays where it is, in the first cache.
 struct KernelCall {
-  std::string kernel, shape;  // "gemv_q8", "768x768"; "gemm_q8", "2048x768x48"
+  std::string kernel, shape;  // "gemv_q8", "768x768"; "gemm_q8", "2048x768x60"
   size_t set_bytes = 0;       // a multiple of 64
   double bytes = 0;           // that a call reads and writes, each once
   double elements = 0;        // weights x tokens, values, or positions x dimensions: what cycles are counted by
