@@ -10,6 +10,7 @@
 #include "kern/cases.h"
 #include "kern/cpu.h"
 #include "kern/objects.h"
+#include "support/started.h"
 #include "support/vnni_patch.h"
 
 // NOLINTNEXTLINE(readability-identifier-naming): names of the assembler
@@ -119,7 +120,7 @@ TEST(Emulation, SumsAtTheEnds) {
 template <class Body>
 std::string in_child(const Body& body) {
   fflush(nullptr);
-  const pid_t child = fork();
+  const pid_t child = started(fork(), "fork");
   if (child == 0) _exit(body() ? 0 : 1);
   int status = -1;
   waitpid(child, &status, 0);
@@ -173,7 +174,7 @@ TEST(Emulation, PatchedKernelsGiveTheBytesOfTheReference) {
 // What is not ours ends the process as it would without the handler.
 TEST(Emulation, OtherIllegalInstructionsStillKill) {
   fflush(nullptr);
-  const pid_t child = fork();
+  const pid_t child = started(fork(), "fork");
   if (child == 0) {
     signal(SIGILL, SIG_DFL);
     vnni::install();

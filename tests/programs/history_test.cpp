@@ -9,6 +9,7 @@
 #include <set>
 #include "kern/error.h"
 #include "support/data.h"
+#include "support/started.h"
 
 namespace nyb::test {
 namespace {
@@ -82,7 +83,7 @@ TEST(History, SeveralProgramsAtOnce) {
     constexpr int kPrograms = 4, kEach = 50;
     pid_t pids[kPrograms];
     for (int p = 0; p < kPrograms; ++p) {
-      pids[p] = fork();
+      pids[p] = started(fork(), "fork");
       if (pids[p] == 0) {
         for (int i = 0; i < kEach; ++i) History(path.string()).add(std::to_string(p) + " says\n" + std::to_string(i));
         _exit(0);

@@ -13,6 +13,7 @@
 #include <filesystem>
 #include "support/build.h"
 #include "support/data.h"
+#include "support/started.h"
 
 namespace nyb::test {
 namespace {
@@ -81,7 +82,7 @@ Ran run(const Args& argv, const RunOptions& o) {
   const std::vector<std::string> env = environment(o.env, o.bare_env);
   const std::vector<char*> args = pointers(argv), envp = pointers(env);
   ::signal(SIGPIPE, SIG_IGN);  // a program may end before it has read its input
-  const pid_t pid = fork();
+  const pid_t pid = started(fork(), "fork");
   if (pid == 0) {
     fresh_signals();
     dup2(piped ? in[0] : open("/dev/null", O_RDONLY), 0);
@@ -163,7 +164,7 @@ Pty::Pty(const Args& argv, const std::vector<std::string>& env_add, bool stdout_
   cfsetspeed(&t, B38400);
   int go[2] = {-1, -1};  // the program begins when the state of the terminal is noted
   if (pipe2(go, O_CLOEXEC)) ADD_FAILURE() << "no pipe";
-  pid_ = forkpty(&master_, nullptr, &t, &size);
+  pid_ = started(forkpty(&master_, nullptr, &t, &size), "forkpty");
   if (pid_ == 0) {
     close(go[1]);
     char none;

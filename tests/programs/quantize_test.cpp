@@ -16,6 +16,7 @@
 
 #include "model/model.h"
 #include "support/data.h"
+#include "support/started.h"
 #include "text/tokenizer.h"
 
 namespace nyb {
@@ -32,7 +33,7 @@ Ran run(const std::vector<std::string>& args, const std::function<void()>& in_ch
         const std::function<void(pid_t)>& meanwhile = {}, const std::string& name = "quantize") {
   const std::string program = (test::binary_dir() / "bin" / name).string();
   const fs::path o = test::tmp_dir() / "stdout", e = test::tmp_dir() / "stderr";
-  const pid_t pid = fork();
+  const pid_t pid = test::started(fork(), "fork");
   if (pid == 0) {
     const int out = open(o.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), err = open(e.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(out, 1);
