@@ -96,7 +96,6 @@ struct Pool::Impl {
   size_t first = 0, end = 0, grain = 1;
   std::vector<Range> ranges;  // of the threads that may be awake at once; set once
   std::vector<Told> told;     // of each range; the caller's own
-  std::atomic<size_t> asked{0};
 
   alignas(64) std::atomic<uint32_t> done{0};  // pieces finished of this job, ...
   uint32_t pieces = 0;                        // ... which has so many; written with it
@@ -104,6 +103,7 @@ struct Pool::Impl {
   // asleep; a sleeper needs a permit to get up, or, when it sees work as it lies down, room among the awake.
   alignas(64) std::atomic<uint32_t> awake{0};
   std::atomic<uint32_t> permits{0};
+  std::atomic<size_t> asked{0};  // not among the job, which all threads read
   std::atomic<bool> stop{false};
   uint32_t most_awake = 0;  // workers, the caller not among them
   bool timed = false;       // time_waits

@@ -82,6 +82,7 @@ std::vector<size_t> asking(bool pages, const KvCache& cache, size_t end) {
   asked.clear();
   read(pages ? pages_order(t) : t, cache, end);
   std::vector<size_t> positions;
+  positions.reserve(asked.size());
   for (const auto& [from, n] : asked) positions.push_back(n);
   return positions;
 }

@@ -119,12 +119,12 @@ TEST(AskPages, GoesThroughAllPagesAtOnce) {
   std::vector<size_t> lines, want;
   const std::vector<char> memory(1);
   const auto ask = [&](const char* p) { lines.push_back(static_cast<size_t>(p - memory.data())); };
-  EXPECT_EQ(ask_pages(memory.data(), 3 * 4096, ask, [] { return false; }), 3u * 4096);
+  EXPECT_EQ(ask_pages(memory.data(), size_t{3} * 4096, ask, [] { return false; }), 3u * 4096);
   for (size_t line = 0; line < 64; line++)
     for (size_t page = 0; page < 3; page++) want.push_back(4096 * page + 64 * line);
   EXPECT_EQ(lines, want);
   lines.clear();
-  EXPECT_EQ(ask_pages(memory.data(), 3 * 4096, ask, [&] { return lines.size() > 3; }), 6u * 64) << "done after two rounds";
+  EXPECT_EQ(ask_pages(memory.data(), size_t{3} * 4096, ask, [&] { return lines.size() > 3; }), 6u * 64) << "done after two rounds";
   EXPECT_EQ(lines.size(), 6u);
   EXPECT_EQ(ask_pages(memory.data(), 4096, ask, [] { return true; }), 0u);
 }

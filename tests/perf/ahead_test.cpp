@@ -39,8 +39,8 @@ void on_step(const greg_t* regs) {
   if (at - watch.code >= kMostBytes) return;
   watch.steps++;
   uintptr_t address = 0;
-  if (watch.count < watch.asked.size() && prefetch_at(reinterpret_cast<const uint8_t*>(at), regs, address))
-    watch.asked[watch.count++] = address;
+  const auto* const code = reinterpret_cast<const uint8_t*>(at);  // NOLINT(performance-no-int-to-ptr): a register's value
+  if (watch.count < watch.asked.size() && prefetch_at(code, regs, address)) watch.asked[watch.count++] = address;
 }
 
 template <class Kernel, class... Args>
@@ -120,7 +120,7 @@ TEST(Ahead, GemmAsksForWhatItIsTold) {
   }
 }
 
-constexpr uintptr_t kChunk = 8 * 4096;
+constexpr uintptr_t kChunk = uintptr_t{8} * 4096;
 
 // A line in each page of the eight behind those that `from` is in, as far into them as from is into its own: `bytes` of them.
 std::vector<uintptr_t> by_pages(uintptr_t from, size_t bytes) {
@@ -132,12 +132,12 @@ std::vector<uintptr_t> by_pages(uintptr_t from, size_t bytes) {
   return all;
 }
 
-constexpr size_t kMostInputs = 8 * 256, kDim = 32, kBlocks = 5, kRows = 32;
+constexpr size_t kMostInputs = size_t{8} * 256, kDim = 32, kBlocks = 5, kRows = 32;
 
 template <class T, class Score, class Mix>
 void attention_asks(Score* in_order, Score* score, Mix* mix, const std::vector<T>& cache, size_t queries) {
   const std::vector<float> in(kMostInputs);
-  std::vector<float> out(8 * 256);
+  std::vector<float> out(kMostInputs);
   const size_t width = queries < 4 ? 144 : 48;
   const T* const from = cache.data() + (2 * kChunk - 2048 - reinterpret_cast<uintptr_t>(cache.data()) % kChunk) / sizeof(T);
   EXPECT_EQ(asked_by(in_order, in.data(), from, out.data(), kDim, 1, queries, 1.0f), std::vector<uintptr_t>());
