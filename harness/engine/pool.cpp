@@ -95,10 +95,10 @@ struct Pool::Impl {
   void* ctx = nullptr;
   size_t first = 0, end = 0, grain = 1;
   std::vector<Range> ranges;  // of the threads that may be awake at once; set once
-  std::vector<Told> told;     // of each range; the caller's own
 
   alignas(64) std::atomic<uint32_t> done{0};  // pieces finished of this job, ...
   uint32_t pieces = 0;                        // ... which has so many; written with it
+  std::vector<std::thread> workers;
   // `awake` counts the workers that are not asleep and the permits not yet taken; never more than most_awake. Workers begin
   // asleep; a sleeper needs a permit to get up, or, when it sees work as it lies down, room among the awake.
   alignas(64) std::atomic<uint32_t> awake{0};
@@ -108,7 +108,7 @@ struct Pool::Impl {
   uint32_t most_awake = 0;  // workers, the caller not among them
   bool timed = false;       // time_waits
   std::chrono::nanoseconds waited{0};
-  std::vector<std::thread> workers;
+  std::vector<Told> told;  // of each range; the caller's own
 
   bool work_left(std::memory_order order = std::memory_order_relaxed) const {
     return std::any_of(ranges.begin(), ranges.end(), [order](const Range& r) { return r.left(order); });
