@@ -45,7 +45,12 @@ struct Pieces {
   uint32_t first = 0, count = 0;
 };
 
-using Place = const char*;
+using Place = uintptr_t;  // 0: none; no pointer, for it may go past what is there
+
+// NOLINTBEGIN(performance-no-int-to-ptr)
+const void* pointer(Place p) { return reinterpret_cast<const void*>(p); }
+// NOLINTEND(performance-no-int-to-ptr)
+void prefetch(Place p) { _mm_prefetch(static_cast<const char*>(pointer(p)), _MM_HINT_T0); }
 
 struct Told {
   std::array<Place, 2> soon{};
@@ -146,10 +151,8 @@ struct Pool::Impl {
   void ask(unsigned thread, Ready&& ready) {
     for (std::atomic<Place>& soon : ranges[thread % ranges.size()].soon)
       if (soon.load(std::memory_order_relaxed))
-        if (const Place at = soon.exchange(nullptr, std::memory_order_relaxed))
-          asked.fetch_add(ask_pages(
-                              at, kSoonBytes, [](Place p) { _mm_prefetch(p, _MM_HINT_T0); }, ready),
-                          std::memory_order_relaxed);
+        if (const Place at = soon.exchange(0, std::memory_order_relaxed))
+          asked.fetch_add(ask_pages(at, kSoonBytes, prefetch, ready), std::memory_order_relaxed);
   }
 
   void help(unsigned thread) {
@@ -291,10 +294,12 @@ size_t Pool::first_unit(size_t n, size_t grain, unsigned r) const {
 }
 
 void Pool::soon(unsigned r, const void* first, const void* second) {
-  impl_->told[r] = {{static_cast<Place>(first), static_cast<Place>(second)}, true};
+  impl_->told[r] = {{reinterpret_cast<Place>(first), reinterpret_cast<Place>(second)}, true};
 }
 
-std::array<const void*, 2> Pool::soon(unsigned r) const { return {impl_->told[r].soon[0], impl_->told[r].soon[1]}; }
+std::array<const void*, 2> Pool::soon(unsigned r) const {
+  return {pointer(impl_->told[r].soon[0]), pointer(impl_->told[r].soon[1])};
+}
 
 size_t Pool::asked() const { return impl_->asked.load(std::memory_order_relaxed); }
 

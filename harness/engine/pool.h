@@ -34,9 +34,9 @@ class Pool {
   unsigned ranges() const;
   // Where range r < ranges() begins in a job of n units in pieces of `grain`, both >= 1.
   size_t first_unit(size_t n, size_t grain, unsigned r) const;
-  // What is read first of range r in the job after the one that comes: up to two places, or nullptr. Who waits for others, in the
-  // coming job or after it, asks the memory for kSoonBytes of each, once: they are on their way while nothing else is. Asking is no
-  // access, so nothing need be there.
+  // What is read first of range r in a later job than the one that comes: up to two places, or nullptr. Told between jobs; the next
+  // job that is shared passes it on, and who waits for others from then on asks the memory for kSoonBytes of each, once: they are
+  // on their way while nothing else is. Asking is no access, so nothing need be there.
   void soon(unsigned r, const void* first, const void* second);
   static constexpr size_t kSoonBytes = size_t{64} << 10;  // 32 KiB gain less, 128 KiB no more
   std::array<const void*, 2> soon(unsigned r) const;      // as it was told last

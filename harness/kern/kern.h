@@ -57,7 +57,7 @@ struct KernTable {
 };
 
 // The same with the gemv that read memory by pages in the place of those that read it in order, and products of several tokens that
-// ask for panels ahead so, and attention for keys and values (KvCache): the same bits at another speed.
+// ask for panels ahead so; and `pages`, by which KvCache takes attention's forms of that kind: the same bits at another speed.
 KernTable pages_order(KernTable t);
 
 // The complete table of one path. Fetching it runs nothing: whether the CPU can run it is cpu_missing's to say.

@@ -1,4 +1,4 @@
-// kv_cache_test.cpp - the cache read in order and by pages: the same bytes, and nothing asked for behind the end.
+// kv_cache_test.cpp - the cache read in order and by pages: the same bytes, and where it asks for what follows.
 #include "engine/kv_cache.h"
 
 #include <gtest/gtest.h>

@@ -93,40 +93,47 @@ TEST(Pool, WaitingThreadsAskForWhatComesSoon) {
   constexpr size_t kTwo = 2 * Pool::kSoonBytes;
   Pool pool(2, 2);
   std::vector<char> memory(Pool::kSoonBytes);
-  // Each thread runs one piece, and one of them takes its time. What was asked for then, and a little later.
-  const auto asked_when = [&](unsigned slow) {
+  // Each thread runs one piece, and one of them holds its own until so much has been asked for, or where it has, for a while.
+  const auto asked_when = [&](unsigned slow, size_t wanted) {
     std::atomic<unsigned> begun{0};
     par_for(pool, 2, 1, [&](size_t, size_t, unsigned t) {
       begun++;
       while (begun < 2) std::this_thread::yield();
-      if (t == slow) std::this_thread::sleep_for(milliseconds(20));
+      for (int i = 0; t == slow && (i < 5 || (pool.asked() < wanted && i < 20000)); i++)
+        std::this_thread::sleep_for(milliseconds(1));
     });
-    for (int i = 0; i < 100 && pool.asked() % kTwo != 0; i++) std::this_thread::sleep_for(milliseconds(1));
     return pool.asked();
   };
-  EXPECT_EQ(asked_when(0), 0u) << "told of nothing";
-  pool.soon(0, memory.data(), nullptr);
+  EXPECT_EQ(asked_when(0, 0), 0u) << "told of nothing";
   pool.soon(1, memory.data(), memory.data());
+  EXPECT_EQ(asked_when(0, kTwo), kTwo) << "thread 1 waits";
+  EXPECT_EQ(asked_when(0, kTwo), kTwo) << "it has asked";
+  pool.soon(0, memory.data(), nullptr);
   EXPECT_EQ(pool.soon(0), (std::array<const void*, 2>{memory.data(), nullptr}));
-  EXPECT_EQ(asked_when(0), kTwo) << "thread 1 waits";
-  EXPECT_EQ(asked_when(0), kTwo) << "it has asked";
   pool.soon(0, memory.data(), memory.data());
-  EXPECT_EQ(asked_when(1), 2 * kTwo) << "thread 0 waits, for what it was told last";
-  EXPECT_EQ(asked_when(1), 2 * kTwo);
+  EXPECT_EQ(asked_when(1, 2 * kTwo), 2 * kTwo) << "thread 0 waits, for what it was told last";
+  EXPECT_EQ(asked_when(1, 2 * kTwo), 2 * kTwo);
+}
+
+TEST(Pool, TellsWhereARangeBegins) {
+  const Pool pool(3, 3);
+  for (const auto& [r, first] : {std::pair{0u, 0u}, {1u, 33u}, {2u, 66u}})
+    EXPECT_EQ(pool.first_unit(101, 3, r), first) << "34 pieces: 0 to 10, 11 to 21, 22 to 33";
+  EXPECT_EQ(pool.first_unit(2, 5, 2), 0u) << "a single piece";
 }
 
 TEST(AskPages, GoesThroughAllPagesAtOnce) {
-  std::vector<size_t> lines, want;
-  const std::vector<char> memory(1);
-  const auto ask = [&](const char* p) { lines.push_back(static_cast<size_t>(p - memory.data())); };
-  EXPECT_EQ(ask_pages(memory.data(), size_t{3} * 4096, ask, [] { return false; }), 3u * 4096);
-  for (size_t line = 0; line < 64; line++)
-    for (size_t page = 0; page < 3; page++) want.push_back(4096 * page + 64 * line);
+  constexpr uintptr_t kAt = 1 << 20;
+  std::vector<uintptr_t> lines, want;
+  const auto ask = [&](uintptr_t p) { lines.push_back(p - kAt); };
+  EXPECT_EQ(ask_pages(kAt, size_t{3} * 4096, ask, [] { return false; }), 3u * 4096);
+  for (uintptr_t line = 0; line < 64; line++)
+    for (uintptr_t page = 0; page < 3; page++) want.push_back(4096 * page + 64 * line);
   EXPECT_EQ(lines, want);
   lines.clear();
-  EXPECT_EQ(ask_pages(memory.data(), size_t{3} * 4096, ask, [&] { return lines.size() > 3; }), 6u * 64) << "done after two rounds";
+  EXPECT_EQ(ask_pages(kAt, size_t{3} * 4096, ask, [&] { return lines.size() > 3; }), 6u * 64) << "done after two rounds";
   EXPECT_EQ(lines.size(), 6u);
-  EXPECT_EQ(ask_pages(memory.data(), 4096, ask, [] { return true; }), 0u);
+  EXPECT_EQ(ask_pages(kAt, 4096, ask, [] { return true; }), 0u);
 }
 
 TEST(Pool, HandsOutMorePiecesThanATicketHolds) {
