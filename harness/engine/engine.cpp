@@ -25,8 +25,6 @@ EngOptions checked(const ModelShape& shape, EngOptions o) {
 
 size_t panel_rows(size_t rows) { return panels_of(rows) * kPanelRows; }
 
-Beginnings in_panels(const Pool& pool, size_t panels) { return {pool, panels, panel_grain(pool, panels), 1}; }
-
 }  // namespace
 
 Engine::Impl::Impl(const Model& m, const KernTable& kt, Pool& p, const EngOptions& o)
@@ -48,12 +46,11 @@ Engine::Impl::Impl(const Model& m, const KernTable& kt, Pool& p, const EngOption
       groups(opt.chunk, groups_of(shape.dim)),
       wide(opt.chunk, groups_of(std::max(size_t{shape.heads} * shape.head_dim, size_t{shape.ffn}))),
       attn(shape, opt.ctx, opt.kv, pool.threads()),
-      soon{
-          in_panels(pool, panels_of(size_t{shape.heads} * shape.head_dim) + 2 * panels_of(size_t{shape.kv_heads} * shape.head_dim)),
-          in_panels(pool, panels_of(shape.dim)),
-          {pool, groups_of(shape.ffn), par_grain(pool, groups_of(shape.ffn)), 2},
-          in_panels(pool, panels_of(shape.dim)),
-          in_panels(pool, panels_of(shape.vocab))} {}
+      split{{pool, panels_of(size_t{shape.heads} * shape.head_dim) + 2 * panels_of(size_t{shape.kv_heads} * shape.head_dim)},
+            {pool, panels_of(shape.dim)},
+            {pool, panels_of(shape.ffn)},
+            {pool, panels_of(shape.dim)},
+            {pool, panels_of(shape.vocab)}} {}
 
 size_t Engine::Impl::work_bytes() const {
   return rope.bytes() + x.bytes() + norm.bytes() + q.bytes() + k.bytes() + v.bytes() + att.bytes() + gate.bytes() + up.bytes() +

@@ -5,8 +5,8 @@
 #include "engine/attention.h"
 #include "engine/buffer.h"
 #include "engine/engine.h"
+#include "engine/panel_split.h"
 #include "engine/rope_table.h"
-#include "engine/soon.h"
 
 namespace nyb {
 
@@ -47,10 +47,10 @@ struct Engine::Impl {
   Rows<QxGroup> groups;  // norm, quantized
   Rows<QxGroup> wide;    // att or gate, quantized
   AttnWork attn;
-  // where the threads begin in the products
+  // the products' stages
   struct {
-    Beginnings qkv, o, gate_up, down, head;
-  } soon;
+    PanelSplit qkv, o, gate_up, down, head;
+  } split;
 
   size_t work_bytes() const;
 };

@@ -297,7 +297,7 @@ void Pool::soon(unsigned r, const void* first, const void* second) {
   impl_->told[r] = {{reinterpret_cast<Place>(first), reinterpret_cast<Place>(second)}, true};
 }
 
-std::array<const void*, 2> Pool::soon(unsigned r) const {
+std::array<const void*, 2> Pool::told(unsigned r) const {
   return {pointer(impl_->told[r].soon[0]), pointer(impl_->told[r].soon[1])};
 }
 

@@ -39,7 +39,7 @@ class Pool {
   // on their way while nothing else is. Asking is no access, so nothing need be there.
   void soon(unsigned r, const void* first, const void* second);
   static constexpr size_t kSoonBytes = size_t{64} << 10;  // 32 KiB gain less, 128 KiB no more
-  std::array<const void*, 2> soon(unsigned r) const;      // as it was told last
+  std::array<const void*, 2> told(unsigned r) const;      // what soon() was told last
   size_t asked() const;                                   // bytes, by all threads so far
 
   // For measurements: whether run() takes the time. waited() is what the runs took so far beyond the pieces that the caller's
@@ -58,7 +58,8 @@ inline size_t par_grain(const Pool& pool, size_t units) {
   return (units + pieces - 1) / pieces;
 }
 
-// The same for panels of a matrix, in even pieces: products with several tokens take them in pairs.
+// The same for panels of a matrix, in even pieces: products with several tokens take them in pairs, and two make a group of what
+// is computed.
 inline size_t panel_grain(const Pool& pool, size_t panels) { return (par_grain(pool, panels) + 1) / 2 * 2; }
 
 // f(begin, end, thread) over pieces of [0, n), as Pool::run has it. Which thread runs which piece decides no bit of the result.

@@ -67,9 +67,8 @@ void EngStep::add_bias(const Tensor* bias, Rows<float>& y, size_t row, size_t en
 }
 
 // x += w * in + bias, through m.norm, which is free by now.
-void EngStep::add_product(const Tensor& w, const Tensor* bias, const MatIn& in) {
-  const size_t panels = panels_of(w.rows);
-  par_for(m.pool, panels, panel_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
+void EngStep::add_product(const PanelSplit& split, const Tensor& w, const Tensor* bias, const MatIn& in) {
+  split.run([&](size_t b, size_t e, unsigned) {
     const size_t row = b * kPanelRows, rows = (e - b) * kPanelRows;
     mat_panels(m.kern, w, b, e, in, tokens_, m.norm[0] + row, m.norm.stride());
     add_bias(bias, m.norm, row, row + rows);
@@ -79,7 +78,7 @@ void EngStep::add_product(const Tensor& w, const Tensor* bias, const MatIn& in) 
 
 void EngStep::soon_qkv(size_t layer) {
   const LayerTensors& t = m.model.layers[layer];
-  m.soon.qkv.one_after_the_other(m.pool, {t.q, t.k, t.v});
+  m.split.qkv.soon_one_after_the_other({t.q, t.k, t.v});
 }
 
 // The panels of q, k and v one after the other, as they lie in the file.
@@ -90,8 +89,7 @@ void EngStep::qkv(const LayerTensors& layer) {
     Rows<float>& y;
   } const parts[] = {{*layer.q, layer.q_bias, m.q}, {*layer.k, layer.k_bias, m.k}, {*layer.v, layer.v_bias, m.v}};
   const MatIn in = input(m.norm, m.groups);
-  const size_t panels = panels_of(layer.q->rows) + panels_of(layer.k->rows) + panels_of(layer.v->rows);
-  par_for(m.pool, panels, panel_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
+  m.split.qkv.run([&](size_t b, size_t e, unsigned) {
     size_t first = 0;  // panel of this part, counted over all three
     for (const Part& p : parts) {
       const size_t n = panels_of(p.w.rows), from = std::max(b, first), to = std::min(e, first + n);
@@ -142,7 +140,7 @@ void EngStep::attention(size_t layer) {
   normalize(*t.attn_norm, 0, tokens_, takes_groups(t.q->type) || takes_groups(t.k->type) || takes_groups(t.v->type),
             "the attention norm");
   lap(Stage::norm);
-  m.soon.o.one_after_the_other(m.pool, {t.o});
+  m.split.o.soon_one_after_the_other({t.o});
   qkv(t);
   lap(Stage::qkv);
   rope_and_store(layer);
@@ -151,8 +149,8 @@ void EngStep::attention(size_t layer) {
   lap(Stage::attend);
   if (!ready) quantize_attention(groups);
   lap(Stage::norm);
-  m.soon.gate_up.side_by_side(m.pool, *t.gate, *t.up);
-  add_product(*t.o, t.o_bias, input(m.att, m.wide));
+  m.split.gate_up.soon_side_by_side(*t.gate, *t.up);
+  add_product(m.split.o, *t.o, t.o_bias, input(m.att, m.wide));
   lap(Stage::o);
 }
 
@@ -162,14 +160,13 @@ void EngStep::feed_forward(size_t layer) {
   lap(Stage::norm);
   const MatIn in = input(m.norm, m.groups);
   const bool groups = takes_groups(t.down->type);
-  const size_t panels = panels_of(m.shape.ffn), pairs = groups_of(m.shape.ffn);
   Fault fault;
-  m.soon.down.one_after_the_other(m.pool, {t.down});
+  m.split.down.soon_one_after_the_other({t.down});
   // Two panels make a group of activations, so whoever has computed them quantizes them.
-  par_for(m.pool, pairs, par_grain(m.pool, pairs), [&](size_t b, size_t e, unsigned) {
-    const size_t from = 2 * b, to = std::min(2 * e, panels), row = from * kPanelRows, rows = (to - from) * kPanelRows;
-    mat_panels(m.kern, *t.gate, from, to, in, tokens_, m.gate[0] + row, m.gate.stride());
-    mat_panels(m.kern, *t.up, from, to, in, tokens_, m.up[0] + row, m.up.stride());
+  m.split.gate_up.run([&](size_t b, size_t e, unsigned) {
+    const size_t row = b * kPanelRows, rows = (e - b) * kPanelRows;
+    mat_panels(m.kern, *t.gate, b, e, in, tokens_, m.gate[0] + row, m.gate.stride());
+    mat_panels(m.kern, *t.up, b, e, in, tokens_, m.up[0] + row, m.up.stride());
     for (size_t i = 0; i < tokens_; i++) {
       m.kern.swiglu(m.gate[i] + row, m.up[i] + row, m.gate[i] + row, rows);
       if (!prepare(m.gate[i] + row, m.wide[i] + row / kGroup, std::min<size_t>(rows, m.shape.ffn - row), groups)) fault.mark(i);
@@ -180,8 +177,8 @@ void EngStep::feed_forward(size_t layer) {
   if (layer + 1 < m.shape.layers)
     soon_qkv(layer + 1);
   else
-    m.soon.head.one_after_the_other(m.pool, {m.model.head});
-  add_product(*t.down, nullptr, input(m.gate, m.wide));
+    m.split.head.soon_one_after_the_other({m.model.head});
+  add_product(m.split.down, *t.down, nullptr, input(m.gate, m.wide));
   lap(Stage::down);
 }
 
@@ -200,19 +197,19 @@ void EngStep::chunk(std::span<const int32_t> ids, size_t pos) {
 
 void EngStep::logits(size_t first, size_t count, std::span<float> out) {
   const Tensor& head = *m.model.head;
-  const size_t vocab = m.shape.vocab, whole = vocab / kPanelRows, panels = panels_of(vocab);
+  const size_t vocab = m.shape.vocab, whole = vocab / kPanelRows;
   normalize(*m.model.out_norm, first, count, takes_groups(head.type), "the last norm");
   lap(Stage::norm);
   const MatIn in{m.norm[first], m.norm.stride(), m.groups[first], m.groups.stride()};
   Fault fault;
   soon_qkv(0);
-  par_for(m.pool, panels, panel_grain(m.pool, panels), [&](size_t b, size_t e, unsigned) {
+  m.split.head.run([&](size_t b, size_t e, unsigned) {
     // Straight into the caller's memory, but for the rows that pad the last panel: there is no room for them there.
     if (b < whole) mat_panels(m.kern, head, b, std::min(e, whole), in, count, out.data() + b * kPanelRows, vocab);
     for (size_t t = 0; t < count && e > whole; t++) {
       float last[kPanelRows];
       const MatIn one{in.values + t * in.values_stride, 0, in.groups + t * in.groups_stride, 0};
-      mat_panels(m.kern, head, whole, panels, one, 1, last, kPanelRows);
+      mat_panels(m.kern, head, whole, whole + 1, one, 1, last, kPanelRows);
       std::memcpy(out.data() + t * vocab + whole * kPanelRows, last, vocab % kPanelRows * sizeof(float));
     }
     const size_t row = b * kPanelRows, rows = std::min(e * kPanelRows, vocab) - row;

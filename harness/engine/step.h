@@ -40,7 +40,7 @@ struct EngStep {
   bool attend_all(size_t layer, bool groups);
   void normalize(const Tensor& weight, size_t first, size_t count, bool groups, const char* where);
   void quantize_attention(bool groups);
-  void add_product(const Tensor& w, const Tensor* bias, const MatIn& in);
+  void add_product(const PanelSplit& split, const Tensor& w, const Tensor* bias, const MatIn& in);
   void add_bias(const Tensor* bias, Rows<float>& y, size_t row, size_t end);
   bool norm_heads(const Tensor* weight, float* heads, size_t count) const;
   bool prepare(const float* values, QxGroup* out, size_t n, bool groups) const;

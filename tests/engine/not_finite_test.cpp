@@ -99,8 +99,8 @@ TEST(Engine, TellsThePoolWhatIsReadNext) {
     std::vector<float> logits(61);
     EXPECT_THROW(eng_step(e, count_up(1), 0, logits), Error);
     for (size_t i = 0; i < 2; i++) {
-      const auto* const first = static_cast<const uint8_t*>(two.soon(0)[i]);
-      const auto* const later = static_cast<const uint8_t*>(two.soon(1)[i]);
+      const auto* const first = static_cast<const uint8_t*>(two.told(0)[i]);
+      const auto* const later = static_cast<const uint8_t*>(two.told(1)[i]);
       ASSERT_EQ(first != nullptr, i < o.next.size());
       ASSERT_EQ(later != nullptr, i < o.next.size());
       if (!first) continue;

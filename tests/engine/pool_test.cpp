@@ -109,7 +109,7 @@ TEST(Pool, WaitingThreadsAskForWhatComesSoon) {
   EXPECT_EQ(asked_when(0, kTwo), kTwo) << "thread 1 waits";
   EXPECT_EQ(asked_when(0, kTwo), kTwo) << "it has asked";
   pool.soon(0, memory.data(), nullptr);
-  EXPECT_EQ(pool.soon(0), (std::array<const void*, 2>{memory.data(), nullptr}));
+  EXPECT_EQ(pool.told(0), (std::array<const void*, 2>{memory.data(), nullptr}));
   pool.soon(0, memory.data(), memory.data());
   EXPECT_EQ(asked_when(1, 2 * kTwo), 2 * kTwo) << "thread 0 waits, for what it was told last";
   EXPECT_EQ(asked_when(1, 2 * kTwo), 2 * kTwo);
