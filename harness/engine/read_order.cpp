@@ -80,15 +80,23 @@ std::vector<KernTable> read_orders(const KernTable& kern, TType type) {
   return {kern, pages_order(kern)};
 }
 
+double pages_ratio(const std::function<void(OrderCosts&)>& look) {
+  OrderCosts all;
+  double ratio = 1;
+  for (int i = 0; i < kLooks && ratio > kClear && ratio < 1 / kClear; i++) {
+    look(all);
+    ratio = quick(all.by_pages) / quick(all.in_order);
+  }
+  return ratio;
+}
+
 ReadOrder read_order(const KernTable& kern, const Model& m) {
   if (kern.path == Path::ref) return {kern};
   std::vector<Pair> pairs = pairs_of(m);
   if (pairs.size() < kLeastPairs) return {kern};
   const KernTable pages = pages_order(kern);
   const MxcsrScope scope;
-  std::vector<double> in_order, by_pages;  // seconds a byte
-  double ratio = 1;
-  for (int look = 0; look < kLooks && ratio > kClear && ratio < 1 / kClear; look++) {
+  const double ratio = pages_ratio([&](OrderCosts& costs) {
     // All of them first: when the first is timed, the translations of its pages have been forgotten again, as in a real pass.
     const Clock::time_point start = Clock::now();
     for (size_t i = 0; i < pairs.size(); i++) {
@@ -98,12 +106,11 @@ ReadOrder read_order(const KernTable& kern, const Model& m) {
     }
     _mm_mfence();
     for (const Pair& p : pairs) {
-      const bool swap = in_order.size() % 2;  // the twins change places
-      by_pages.push_back(cost(pages, swap ? *p.layer->gate : *p.layer->up, p));
-      in_order.push_back(cost(kern, swap ? *p.layer->up : *p.layer->gate, p));
+      const bool swap = costs.in_order.size() % 2;  // the twins change places
+      costs.by_pages.push_back(cost(pages, swap ? *p.layer->gate : *p.layer->up, p));
+      costs.in_order.push_back(cost(kern, swap ? *p.layer->up : *p.layer->gate, p));
     }
-    ratio = quick(by_pages) / quick(in_order);
-  }
+  });
   return ratio < kAhead ? ReadOrder{pages, 1 / ratio} : ReadOrder{kern, ratio};
 }
 

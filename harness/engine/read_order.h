@@ -1,6 +1,7 @@
 // read_order.h - whether this CPU reads a model's weights faster in order or by pages (macros/stream.inc). The bits are the same,
 // so the choice may hang on a measurement.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,14 @@ struct ReadOrder {
   KernTable table;   // with the faster order
   double other = 0;  // how many times as long the other takes; 0: not measured
 };
+
+// What products took, in seconds a byte of the weights: some in order, and their twins by pages.
+struct OrderCosts {
+  std::vector<double> in_order, by_pages;
+};
+// How many times as long it takes by pages, by the quick ones of what look() adds, which is one at least of both. It is called
+// once, again where what it showed so far is not clear, and three times at most.
+double pages_ratio(const std::function<void(OrderCosts&)>& look);
 
 // Times products with slices of the feed-forward matrices from memory (they are driven out of the caches before; a model that stays
 // in one gains little by either), one of a layer's pair in order and its twin by pages, and compares the quick ones of both: about

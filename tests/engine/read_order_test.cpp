@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "engine/matvec.h"
 #include "engine/weights.h"
@@ -44,6 +46,29 @@ TEST(ReadOrder, TheFasterOneIsTaken) {
   EXPECT_GT(order.other, 1);
   EXPECT_TRUE(read_order_told(pages).starts_with("weights read by pages, in order takes ")) << read_order_told(pages);
   EXPECT_TRUE(read_order_told(order).starts_with("weights read in order, by pages takes ")) << read_order_told(order);
+}
+
+// Each look adds four costs, of which the second least counts: in order 1, by pages what is given. How often it looks, and what it
+// then says.
+std::pair<size_t, double> looks(const std::vector<double>& by_pages) {
+  size_t n = 0;
+  const double ratio = pages_ratio([&](OrderCosts& costs) {
+    for (const double cost : {0.5, 1.0, 7.0, 9.0}) {
+      costs.in_order.push_back(cost);
+      costs.by_pages.push_back(by_pages.at(n) * cost);
+    }
+    n++;
+  });
+  return {n, ratio};
+}
+
+TEST(ReadOrder, LooksAgainWhereItIsNotClear) {
+  using Said = std::pair<size_t, double>;
+  for (const double clear : {0.25, 0.875, 1.125, 8.0}) EXPECT_EQ(looks({clear}), Said(1, clear));
+  for (const double near : {0.9375, 1.0, 1.0625}) EXPECT_EQ(looks({near, near, near}), Said(3, near));
+  // Of eight costs the third least counts, of twelve the fourth: in order 1 both times, by pages 0.5, and 0.5 again.
+  EXPECT_EQ(looks({1.0, 0.5}), Said(2, 0.5));
+  EXPECT_EQ(looks({1.0, 1.0, 0.5}), Said(3, 0.5));
 }
 
 TEST(ReadOrder, OnTheModelAsItIs) {
