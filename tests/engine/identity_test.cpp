@@ -10,6 +10,8 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <span>
+#include <vector>
 
 #include "engine/engine.h"
 #include "paths.h"
@@ -22,12 +24,14 @@ namespace {
 
 constexpr unsigned kThreads[] = {1, 2, 3, 7};
 constexpr size_t kChunks[] = {0, 1, 2, 7, 32, SIZE_MAX};  // 0: one eng_step a token
+constexpr unsigned kFewThreads[] = {1, 2, 3};
+constexpr size_t kFewChunks[] = {0, 7, SIZE_MAX};
 
 struct Way {
   Path path = Path::ref;
   unsigned threads = 1;
   size_t chunk = 0;
-  bool reused = false;  // the cache; and the weights are read by pages
+  bool reused = false;  // the cache; and the weights and the cache are read by pages
 };
 
 std::ostream& operator<<(std::ostream& o, const Way& w) {
@@ -96,14 +100,15 @@ std::vector<float> reference(const Model& m, KvType kv, std::span<const int32_t>
   return want;
 }
 
-// Every way there is to run these paths.
-void full_matrix(const Model& m, size_t tokens, const std::vector<Path>& paths) {
+// Every way there is to run these paths with so many threads and such chunks.
+void full_matrix(const Model& m, size_t tokens, const std::vector<Path>& paths, std::span<const unsigned> counts = kThreads,
+                 std::span<const size_t> chunks = kChunks) {
   const std::vector<int32_t> ids = random_ids(m, tokens, 1);
   for (const KvType kv : kKvTypes) {
     const std::vector<float> want = reference(m, kv, ids);
     for (const Path path : paths)
-      for (const unsigned threads : kThreads)
-        for (const size_t chunk : kChunks)
+      for (const unsigned threads : counts)
+        for (const size_t chunk : chunks)
           for (const bool reused : {false, true}) {
             const Way way{path, threads, chunk, reused};
             SCOPED_TRACE(testing::Message() << m.type_name << ", " << kv_name(kv) << " cache, " << way);
@@ -309,6 +314,40 @@ TEST(IdentityOdd, ManySegments) {
     SCOPED_TRACE(testing::Message() << way);
     ASSERT_NO_FATAL_FAILURE(expect_same(logits_of(*m, KvType::f32, way, ids, pool_of(3)), want, s.vocab));
   }
+}
+
+bool asked[4];  // keys and values of f32, of f16
+template <auto Kernel, size_t kWhich, class... Args>
+void noting(Args... args) {
+  asked[kWhich] = true;
+  (kern_table(Path::ref).*Kernel)(args...);
+}
+KernTable noting_table() {
+  KernTable t = pages_order(kern_table(Path::ref));
+  t.attn_score_f32_pages = noting<&KernTable::attn_score_f32, 0>;
+  t.attn_mix_f32_pages = noting<&KernTable::attn_mix_f32, 1>;
+  t.attn_score_f16_pages = noting<&KernTable::attn_score_f16, 2>;
+  t.attn_mix_f16_pages = noting<&KernTable::attn_mix_f16, 3>;
+  return t;
+}
+
+// So many positions of a cache that attention asks for what follows, also in f16.
+TEST(IdentityOdd, AttentionByPages) {
+  constexpr size_t kTokens = 200;
+  const ModelShape s{.layers = 1, .dim = 32, .heads = 2, .kv_heads = 1, .head_dim = 128, .ffn = 32, .vocab = 17, .ctx = 208};
+  const auto m = make_model(random_weights(s, true, 14), all(TType::q8));
+  std::fill(asked, asked + 4, false);
+  for (const KvType kv : {KvType::f32, KvType::f16}) {
+    EngOptions opt;
+    opt.kv = kv;
+    Engine e(*m, noting_table(), pool_of(1), opt);
+    eng_step(e, random_ids(*m, kTokens, 1), 0, {});
+  }
+  EXPECT_TRUE(std::all_of(asked, asked + 4, [](bool was) { return was; })) << "the test shows nothing";
+  std::vector<Path> quick = runnable_paths();
+  std::erase(quick, Path::ref);
+  full_matrix(*m, kTokens, quick, kFewThreads, kFewChunks);
+  full_matrix(*m, kTokens, {Path::ref}, std::span(kFewThreads).last(1), std::span(kFewChunks).last(1));  // it is slow
 }
 
 // All threads awake at once, on however few CPUs.
