@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "model/gguf.h"
@@ -82,7 +83,7 @@ TEST(ExportTokenizer, StoriesComeBack) {
 }
 
 // Real vocabularies: 50k, 152k and 32k tokens, whose files say how each is spelled.
-TEST(ExportTokenizer, RealVocabulariesKeepEverySpelling) {
+TEST(ExportTokenizer, RealVocabulariesKeepEverySpellingAndType) {
   NYB_NEED_DATA();
   for (const char* name : {"gpt-2", "qwen2", "phi-3"}) {
     const Gguf file((data_dir() / "vocab" / (std::string("ggml-vocab-") + name + ".gguf")).string());
@@ -93,6 +94,13 @@ TEST(ExportTokenizer, RealVocabulariesKeepEverySpelling) {
     const Gguf g(e.file);
     const auto is = g.strs("tokenizer.ggml.tokens");
     ASSERT_EQ(is.size(), want.size());
+    auto types = file.ints("tokenizer.ggml.token_type");
+    if (name == std::string("phi-3")) {  // its padding is called unknown, and what is unknown and what ends a text by keys alone
+      std::replace(types.begin(), types.end(), 2, 3);
+      types[0] = 2;
+      types[2] = 3;
+    }
+    EXPECT_TRUE(g.ints("tokenizer.ggml.token_type") == types) << name;
     size_t other = 0;
     for (size_t i = 0; i < is.size(); i++) other += is[i] != want[i];
     EXPECT_EQ(other, 0u) << name;
@@ -162,6 +170,28 @@ TEST(ExportTokenizer, MergesOfPiecesBecomeScores) {
   m.set(key::tok_ends, U{2});
   ASSERT_EQ(exported(m).notes.size(), 1u);
   EXPECT_TRUE(exported(m).notes[0].starts_with("the tokenizer has no tokens for single bytes"));
+}
+
+// What a template alone may name, what is taken whole, and what no text becomes (none, or another's), in both kinds of tokenizer.
+TEST(ExportTokenizer, EveryTokenHasItsType) {
+  using U = std::vector<uint32_t>;
+  Meta words = pocket_meta();
+  words.set(key::tok_named, U{2040}, true);
+  words.set(key::tok_whole, U{2041}, true);
+  auto types = Gguf(exported(words).file).ints("tokenizer.ggml.token_type");
+  types.resize(2044);
+  EXPECT_EQ((std::vector<int64_t>{types.begin() + 2039, types.end()}), (std::vector<int64_t>{1, 4, 4, 1, 3}));
+
+  Meta pieces;
+  pieces.set(key::tok_kind, std::string("spm"));
+  pieces.set(key::tok_tokens, std::vector<std::string>{"<unk>", "<s>", "<|user|>", "a", "b", "ab", "", "gone", "\n", "", "<s>"});
+  pieces.set(key::tok_types, U{1, 1, 1, 1, 4, 1, 1, 5, 6, 3, 1});
+  pieces.set(key::tok_scores, std::vector<double>(11, 0.0));
+  pieces.set(key::tok_unknown, uint64_t{0});
+  pieces.set(key::tok_specials, U{0, 1});
+  pieces.set(key::tok_named, U{2, 7});
+  pieces.set(key::tok_whole, U{5});
+  EXPECT_EQ(Gguf(exported(pieces).file).ints("tokenizer.ggml.token_type"), (std::vector<int64_t>{2, 3, 4, 1, 4, 4, 5, 5, 6, 5, 5}));
 }
 
 TEST(ExportTokenizer, EachEndHasItsKey) {
