@@ -145,6 +145,9 @@ TEST_P(ExportFamily, ComesBack) {
     EXPECT_EQ(report.notes.size(), window ? 1 : 0);
     if (window) { EXPECT_TRUE(says(report.notes[0], "the context is cut from 320 to ")); }
     const ModelSource back = gguf_open(out_path("family"));
+    const Gguf file(out_path("family"));
+    for (const char* part : {".attention.key_length", ".attention.value_length"})
+      EXPECT_EQ(file.u64(std::string(file.str("general.architecture").value()) + part), src.shape.head_dim) << part;
     const auto a = eng_load(mnm), b = eng_load(converted(back, TType::f32));
     EXPECT_EQ(b->shape.ctx, GetParam() == "mistral" ? 24u : GetParam() == "qwen2" ? 40u : a->shape.ctx);
     EXPECT_EQ(b->shape.no_rope, a->shape.no_rope);
