@@ -93,11 +93,18 @@ TEST(Rope, Yarn) {
   EXPECT_EQ(yarn_magnitude(0.5), 1);
 }
 
-// A ramp without length: where the two pairs are one, as a context that none of them turns in makes them.
+// A ramp without length: where the two pairs are one, between two of the head's or, in a context that none turns in, its first.
 TEST(Rope, YarnWithoutARamp) {
   RopeRule r{.theta = 10000, .scaling = RopeScaling::yarn, .factor = 2, .original_ctx = 4096, .beta_fast = 8, .beta_slow = 8};
   r.truncate = false;
-  for (const double f : rope_frequencies(r, 64)) EXPECT_TRUE(f > 0 && f <= 1) << f;
+  const auto expect_slower_from = [](size_t first, const RopeRule& rule) {
+    const std::vector<double> plain = rope_frequencies({}, 64), f = rope_frequencies(rule, 64);
+    for (size_t i = 0; i < f.size(); i++) EXPECT_EQ(f[i], i < first ? plain[i] : plain[i] / 2) << i;
+  };
+  expect_slower_from(16, r);  // 8 turns are at pair 15.3
+  // Beginning and end would lie before the first pair, at -12.9 and -0.8.
+  r = {.theta = 10000, .scaling = RopeScaling::yarn, .factor = 2, .original_ctx = 5};
+  expect_slower_from(1, r);
 }
 
 }  // namespace
