@@ -157,6 +157,40 @@ TEST(Engine, NamesThePositionAndGoesOnFromBeforeIt) {
   EXPECT_TRUE(same(every_logit(e, std::span(ids).subspan(6), 6), std::span(want).subspan(size_t{6} * 61)));
 }
 
+// Token 13 alone has something in the first column, and so do the keys' or values' matrices: what attention makes of it is not
+// finite at its first place, in the second of the tiles that the chunk is cut into. Heads of 32 are quantized tile by tile, others
+// after all.
+TEST(Engine, NamesThePositionWhereAttentionIsNotFinite) {
+  struct Case {
+    const char* name;
+    KvType kv;
+    const char* stage;
+  } const cases[] = {{"q", KvType::f32, "an attention score is not finite"},
+                     {"q", KvType::q8, "an attention score is not finite"},
+                     {"v", KvType::f32, "a value of attention's output is not finite"}};
+  std::vector<int32_t> ids(15, 3);
+  ids[9] = ids[12] = 13;
+  for (const uint32_t head_dim : {12u, 32u}) {
+    ModelShape shape = small_shape();
+    shape.head_dim = head_dim;
+    for (const Case& c : cases) {
+      Weights w = random_weights(shape, false, 15);
+      for (size_t token = 0; token < 61; token++) w.at.at("embed")[token * 48] = token == 13 ? 9.0f : 0.0f;
+      std::vector<float>& matrix = w.layer(0, c.name);
+      for (size_t row = 0; row < matrix.size(); row += 48) matrix[row] = 3e38f;
+      const auto m = make_model(w, all(TType::f32));
+      EngOptions opt;
+      opt.chunk = 32;
+      opt.kv = c.kv;
+      Engine e(*m, best(), pool(), opt);
+      SCOPED_TRACE(testing::Message() << c.name << ", " << kv_name(c.kv) << " cache, heads of " << head_dim);
+      eng_step(e, std::span(ids).first(3), 0, {});
+      expect_words(error_of([&] { eng_step(e, std::span(ids).subspan(3), 3, {}); }), {"layer 0", c.stage, "(position 9)"});
+      EXPECT_EQ(e.filled(), 3u);
+    }
+  }
+}
+
 TEST(Engine, NamesTheLayerWhoseKeysOrValuesDoNotFitF16) {
   for (const char* name : {"k", "v"}) {
     Weights w = random_weights(small_shape(), true, 14);
