@@ -3,7 +3,8 @@
 ;   Per row and token, g ascending: I = sum of n * q, exact; acc = fma(float(I), (d * sc) * x[g].scale, acc);
 ;   acc = fma(-(dmin * m), x[g].xsum, acc); y = acc.
 ;
-; A block's d and dmin stay in m28 to m31 on avx512; elsewhere there are no registers left, so gp keeps the block's place.
+; A block's d and dmin stay in m28 to m31 on avx512; elsewhere there are no registers left, so `front` keeps the block's place: gp, or gx3
+; where gp is ga; a tile of five, which has another use for gx3, finds it anew in each group.
 %include "gemm.inc"
 
 %macro GEMM_FRONT 0
@@ -12,12 +13,21 @@
     vcvtph2ps m29, [gw + gp]
     vcvtph2ps m30, [gw + 32]
     vcvtph2ps m31, [gw + gp + 32]
-  %else
-    mov gp, gw
+  %elif !gemm_in_y
+    mov front, gw
   %endif
 %endmacro
 
-; m%1 = the rows' bytes at offset %3 times vector %2 of the block's f16, %4 the first (0) or second (1) sixteen
+; front, by the groups left
+%macro find_front 0
+  mov front, gn
+  neg front
+  and front, 7
+  imul front, front, -288
+  lea front, [gw + front - 64]
+%endmacro
+
+; m%1 = the rows' bytes at offset %3 times vector %2 of the block's f16, %4 the first (0) or second (1) sixteen. [clobbered] GEMM_X
 %macro factors 4
   GEMM_AT %2, %3, 16
   vpmovzxbd m%[%1], [gemm_w]
@@ -26,15 +36,12 @@
     %assign i 28 + 2 * %4 + %2
     vmulps m%[%1], m%[%1], m%[i]
   %else
-    vcvtph2ps m%[GEMM_X], [gp + 32 * %4 + 16 * %2]
+    vcvtph2ps m%[GEMM_X], [front + 32 * %4 + 16 * %2]
     vmulps m%[%1], m%[%1], m%[GEMM_X]
   %endif
 %endmacro
 
-%macro GEMM_GROUP 1
-  GEMM_START %1
-  GEMM_INT4 n4, %1
-  GEMM_FLOAT %1
+%macro add_scaled 1
   %assign v 0
   %rep 2
     factors GEMM_W, v, 256, 0
@@ -55,10 +62,66 @@
   %endrep
 %endmacro
 
+; The same in a tile of five, whose ACC is in y: the factors of both vectors in m10 to m13. The tokens in gemm_y_of's order, which has
+; no use for gx3 left: gx moves to token 1 and back for token 3.
+%macro add_scaled_to_y 5
+  find_front
+  factors 10, 0, 256, 0
+  factors 11, 1, 256, 0
+  factors 12, 0, 272, 1
+  factors 13, 1, 272, 1
+  %rep 5
+    %if %1 == 3
+      add gx, gs
+      %xdefine gemm_x gx + 2 * gs
+    %else
+      GEMM_TOKEN %1
+    %endif
+    gemm_y_of %1
+    %assign i SUM(5, %1, 0)
+    %assign j SUM(5, %1, 1)
+    vbroadcastss m14, [gemm_x + 32]
+    vmulps m15, m10, m14
+    vmulps m14, m11, m14
+    vfmadd213ps m%[i], m15, [gemm_y]
+    vfmadd213ps m%[j], m14, [gemm_y + VBYTES]
+    vbroadcastss m14, [gemm_x + 36]
+    vfnmadd231ps m%[i], m12, m14
+    vfnmadd231ps m%[j], m13, m14
+    vmovups [gemm_y], m%[i]
+    vmovups [gemm_y + VBYTES], m%[j]
+    %if %1 == 3
+      sub gx, gs
+    %endif
+    %rotate 1
+  %endrep
+  gemm_y_done
+%endmacro
+
+%macro GEMM_GROUP 1
+  GEMM_START %1
+  %if gemm_in_y
+    GEMM_INT4_AHEAD n4, %1
+  %else
+    GEMM_INT4 n4, %1
+  %endif
+  GEMM_FLOAT %1
+  %if gemm_in_y
+    add_scaled_to_y 3, 0, 1, 2, 4
+  %else
+    add_scaled %1
+  %endif
+%endmacro
+
 %macro GEMM_Q4K 1
 GEMM_BEGIN %1, gemm_q4k, n4
+  %if ISA_VNNI
+    %define front gp
+  %else
+    %define front gx3
+  %endif
   GEMM_CONST low, GEMM_T                    ; which vpdpbusd has no use for
-GEMM_TILES 288, 64, 48, 3 + 3 * ISA_512
+GEMM_TILES 288, 64, 48, 5 - 2 * ISA_VNNI + 3 * ISA_512
 %endmacro
 
 GEMM_Q4K avx2
