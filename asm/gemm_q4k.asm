@@ -121,7 +121,7 @@ GEMM_BEGIN %1, gemm_q4k, n4
     %define front gx3
   %endif
   GEMM_CONST low, GEMM_T                    ; which vpdpbusd has no use for
-GEMM_TILES 288, 64, 48, 5 - 2 * ISA_VNNI + 3 * ISA_512
+GEMM_TILES 288, 64, 48, 5 - 2 * ISA_VNNI + 3 * ISA_512, !ISA_VNNI
 %endmacro
 
 GEMM_Q4K avx2

@@ -67,7 +67,7 @@ constexpr Kernel kKernels[] = {{"q8", &KernTable::gemm_q8, {3, 3, 6}, {1, 2}},
                                {"q4", &KernTable::gemm_q4, {5, 3, 6}, {1, 1}},
                                {"q80", &KernTable::gemm_q80, {3, 3, 6}, {1, 2}},
                                {"q4k", &KernTable::gemm_q4k, {5, 3, 6}, {1, 1}},
-                               {"q6k", &KernTable::gemm_q6k, {2, 2, 4}, {1, 2}}};
+                               {"q6k", &KernTable::gemm_q6k, {3, 2, 4}, {1, 2}}};
 constexpr size_t kGroups = 8, kPanels = 5, kTokens = 7;
 
 // Tiles of `most` tokens, then half as many, and so on.
