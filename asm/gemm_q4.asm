@@ -14,18 +14,14 @@
   %endif
   GEMM_FLOAT %1
   GEMM_HALVES 256
-  %if gemm_in_y
-    GEMM_ADD_SCALED_TO_Y 3, 0, 1, 2, 4
-  %else
-    GEMM_ADD_SCALED %1
-  %endif
+  GEMM_ADD_SCALED %1
 %endmacro
 
 %macro GEMM_Q4 1
 GEMM_BEGIN %1, gemm_q4, u4
   GEMM_CONST low, 28
   GEMM_CONST_OFF 29
-GEMM_TILES 288, 0, 48, 5 - 2 * ISA_VNNI + 3 * ISA_512, !ISA_VNNI
+GEMM_TILES 288, 0, 48, 5 - 2 * ISA_VNNI + 3 * ISA_512, 5 * !ISA_VNNI
 %endmacro
 
 GEMM_Q4 avx2

@@ -62,40 +62,31 @@
   %endrep
 %endmacro
 
-; The same in a tile of five, whose ACC is in y: the factors of both vectors in m10 to m13. The tokens in gemm_y_of's order, which has
-; no use for gx3 left: gx moves to token 1 and back for token 3.
-%macro add_scaled_to_y 5
-  find_front
-  factors 10, 0, 256, 0
-  factors 11, 1, 256, 0
-  factors 12, 0, 272, 1
-  factors 13, 1, 272, 1
-  %rep 5
-    %if %1 == 3
-      add gx, gs
-      %xdefine gemm_x gx + 2 * gs
-    %else
-      GEMM_TOKEN %1
-    %endif
-    gemm_y_of %1
-    %assign i SUM(5, %1, 0)
-    %assign j SUM(5, %1, 1)
-    vbroadcastss m14, [gemm_x + 32]
-    vmulps m15, m10, m14
-    vmulps m14, m11, m14
-    vfmadd213ps m%[i], m15, [gemm_y]
-    vfmadd213ps m%[j], m14, [gemm_y + VBYTES]
-    vbroadcastss m14, [gemm_x + 36]
-    vfnmadd231ps m%[i], m12, m14
-    vfnmadd231ps m%[j], m13, m14
-    vmovups [gemm_y], m%[i]
-    vmovups [gemm_y + VBYTES], m%[j]
-    %if %1 == 3
-      sub gx, gs
-    %endif
-    %rotate 1
-  %endrep
-  gemm_y_done
+; The same in a tile of five, for token %1, whose ACC is in y: the factors of both vectors are in m10 to m13. gx3 is y's: for token 3 gx
+; moves to token 1 and back.
+%macro add_scaled_to_y 1
+  %if %1 == 3
+    add gx, gs
+    %xdefine gemm_x gx + 2 * gs
+  %else
+    GEMM_TOKEN %1
+  %endif
+  gemm_y_of %1
+  %assign i SUM(5, %1, 0)
+  %assign j SUM(5, %1, 1)
+  vbroadcastss m14, [gemm_x + 32]
+  vmulps m15, m10, m14
+  vmulps m14, m11, m14
+  vfmadd213ps m%[i], m15, [gemm_y]
+  vfmadd213ps m%[j], m14, [gemm_y + VBYTES]
+  vbroadcastss m14, [gemm_x + 36]
+  vfnmadd231ps m%[i], m12, m14
+  vfnmadd231ps m%[j], m13, m14
+  vmovups [gemm_y], m%[i]
+  vmovups [gemm_y + VBYTES], m%[j]
+  %if %1 == 3
+    sub gx, gs
+  %endif
 %endmacro
 
 %macro GEMM_GROUP 1
@@ -107,7 +98,12 @@
   %endif
   GEMM_FLOAT %1
   %if gemm_in_y
-    add_scaled_to_y 3, 0, 1, 2, 4
+    find_front
+    factors 10, 0, 256, 0
+    factors 11, 1, 256, 0
+    factors 12, 0, 272, 1
+    factors 13, 1, 272, 1
+    gemm_y_each add_scaled_to_y, %1
   %else
     add_scaled %1
   %endif
@@ -121,7 +117,7 @@ GEMM_BEGIN %1, gemm_q4k, n4
     %define front gx3
   %endif
   GEMM_CONST low, GEMM_T                    ; which vpdpbusd has no use for
-GEMM_TILES 288, 64, 48, 5 - 2 * ISA_VNNI + 3 * ISA_512, !ISA_VNNI
+GEMM_TILES 288, 64, 48, 5 - 2 * ISA_VNNI + 3 * ISA_512, 5 * !ISA_VNNI
 %endmacro
 
 GEMM_Q4K avx2

@@ -215,11 +215,7 @@
     vcvtph2ps m%[GEMM_W], [front]
     vcvtph2ps m%[GEMM_W1], [front + 16]
   %endif
-  %if gemm_in_y
-    GEMM_ADD_SCALED_TO_Y 0, 1, 2
-  %else
-    GEMM_ADD_SCALED %1
-  %endif
+  GEMM_ADD_SCALED %1
 %endmacro
 
 %macro GEMM_Q6K 1
@@ -231,7 +227,7 @@ GEMM_BEGIN %1, gemm_q6k, u6
   %endif
   GEMM_CONST low, 28
   GEMM_CONST high, 29
-GEMM_TILES 416, 32, 48, 2 + !ISA_VNNI + 2 * ISA_512, !ISA_VNNI
+GEMM_TILES 416, 32, 48, 2 + !ISA_VNNI + 2 * ISA_512, 3 * !ISA_VNNI
 %endmacro
 
 GEMM_Q6K avx2

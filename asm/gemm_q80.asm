@@ -15,7 +15,7 @@
 GEMM_BEGIN %1, gemm_q80, i8
   GEMM_CONST flip, 28
   GEMM_CONST_OFF 29
-GEMM_TILES 544, 0, 48, 3 + 3 * ISA_512
+GEMM_TILES 544, 0, 48, 5 - 2 * ISA_VNNI + 3 * ISA_512, 3 * !ISA_VNNI
 %endmacro
 
 GEMM_Q80 avx2

@@ -36,8 +36,8 @@ void several(const KernTable& kern, TType t, const GemmArgs& args) {
 
 // How often panels pass: tiles of the most tokens, half as many, and so on (asm/gemm_*.asm).
 size_t passes(Path path, TType type, size_t tokens) {
-  const bool nibbles = type == TType::q4 || type == TType::q4k, sixteen = path == Path::avx2;
-  const size_t few = nibbles && sixteen ? 5 : type == TType::q6k && !sixteen ? 2 : 3;
+  const bool six_bits = type == TType::q6k;
+  const size_t few = path == Path::avx2 ? (six_bits ? 3 : 5) : (six_bits ? 2 : 3);
   const size_t most = few << (path == Path::avx512), rest = tokens % most;
   return tokens / most + (rest > 0) + (rest > (most + 1) / 2);
 }

@@ -63,9 +63,9 @@ struct Kernel {
   size_t most[3];   // tokens of a tile: on avx2, vnni and vnni8, avx512
   size_t lines[2];  // of a page, each time: elsewhere, on avx512
 };
-constexpr Kernel kKernels[] = {{"q8", &KernTable::gemm_q8, {3, 3, 6}, {1, 2}},
+constexpr Kernel kKernels[] = {{"q8", &KernTable::gemm_q8, {5, 3, 6}, {1, 2}},
                                {"q4", &KernTable::gemm_q4, {5, 3, 6}, {1, 1}},
-                               {"q80", &KernTable::gemm_q80, {3, 3, 6}, {1, 2}},
+                               {"q80", &KernTable::gemm_q80, {5, 3, 6}, {1, 2}},
                                {"q4k", &KernTable::gemm_q4k, {5, 3, 6}, {1, 1}},
                                {"q6k", &KernTable::gemm_q6k, {3, 2, 4}, {1, 2}}};
 constexpr size_t kGroups = 8, kPanels = 5, kTokens = 7;
