@@ -124,7 +124,7 @@ KernelCall product(TType t, Size s, size_t tokens) {
   w.cols = s.b;
   c.run = [=, vectors = std::make_shared<Vectors>(s.b, s.a, tokens)](const KernTable& k, std::byte* set) mutable {
     w.data = reinterpret_cast<const uint8_t*>(set);
-    mat_panels(k, w, 0, panels_of(w.rows), vectors->in(), tokens, vectors->y.data(), s.a);
+    mat_panels(k, w, 0, panels_of(w.rows), vectors->in(), tokens, vectors->y.data(), vectors->y_stride);
   };
   return c;
 }

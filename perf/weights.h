@@ -36,10 +36,11 @@ Tensor random_matrix(TType t, size_t rows, size_t cols, std::byte* at, uint64_t 
 // What such a matrix takes, so that the next one is aligned as tensors of a model file are.
 size_t weight_bytes(TType t, size_t rows, size_t cols);
 
-// What a product needs besides its weights, one token's after the other's.
+// What a product needs besides its weights, one token's after the other's; y as the engine has it.
 struct Vectors {
   Vectors(size_t cols, size_t rows, size_t tokens = 1);
   MatIn in() const { return {x.data(), x.size() / tokens_, groups.data(), groups.size() / tokens_}; }
+  size_t y_stride;
   std::vector<float> x, y;
   std::vector<QxGroup> groups;
 

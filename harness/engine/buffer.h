@@ -16,6 +16,15 @@ inline constexpr size_t kAlign = 64;
 
 constexpr size_t round_up(size_t n, size_t to) { return n % to == 0 ? n : n + (to - n % to); }
 
+// From one row of `width` elements to the next, in an array of several. Of floats it is an odd number of lines of 64 bytes, so that
+// no two of 64 rows that products load and store in turn are in the same place of a page, where a load waits for the other row's
+// store.
+template <class T>
+constexpr size_t row_stride(size_t width) {
+  constexpr size_t line = kAlign / sizeof(T);
+  return kAlign % sizeof(T) == 0 ? (round_up(width, line) / line | 1) * line : width;
+}
+
 // An array of T (a plain type), all bytes zero. Memory that is never touched costs nothing: large blocks come from the system
 // as untouched zero pages.
 template <class T>

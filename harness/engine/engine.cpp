@@ -103,8 +103,9 @@ void eng_step(Engine& e, std::span<const int32_t> ids, uint32_t pos, std::span<f
 size_t eng_work_bytes(const ModelShape& s, const EngOptions& o, unsigned threads) {
   const EngOptions opt = checked(s, o);
   const size_t queries = size_t{s.heads} * s.head_dim;
-  const size_t floats =
-      2 * panel_rows(s.dim) + 2 * panel_rows(queries) + 2 * panel_rows(size_t{s.kv_heads} * s.head_dim) + 2 * panel_rows(s.ffn);
+  size_t floats = 0;
+  for (const size_t rows : {size_t{s.dim}, queries, size_t{s.kv_heads} * s.head_dim, size_t{s.ffn}})
+    floats += 2 * row_stride<float>(panel_rows(rows));
   const size_t row = floats * sizeof(float) + (groups_of(s.dim) + groups_of(std::max(queries, size_t{s.ffn}))) * sizeof(QxGroup);
   const size_t half = s.rope_freqs.empty() ? s.head_dim / 2 : s.rope_freqs.size();
   const size_t rope = 2 * sizeof(float) * opt.ctx * half;

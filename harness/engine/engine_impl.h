@@ -14,9 +14,7 @@ namespace nyb {
 template <class T>
 class Rows {
  public:
-  Rows(size_t tokens, size_t width)
-      : stride_(kAlign % sizeof(T) == 0 ? round_up(width, kAlign / sizeof(T)) : width),
-        data_("the engine's working memory", {tokens, stride_}) {}
+  Rows(size_t tokens, size_t width) : stride_(row_stride<T>(width)), data_("the engine's working memory", {tokens, stride_}) {}
   T* operator[](size_t token) { return data_.at(token * stride_); }
   size_t stride() const { return stride_; }
   size_t bytes() const { return data_.bytes(); }
