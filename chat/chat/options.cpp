@@ -120,7 +120,8 @@ void engine_options(CLI::App& app, ChatOptions& o) {
       ->default_str(std::string(kv_name(o.kv)))
       ->group(kGroup);
   opt_whole(
-      app, "--chunk", 1, 4096, [&o](uint64_t v) { o.chunk = static_cast<uint32_t>(v); }, "Prompt tokens worked on together")
+      app, "--chunk", 1, 4096, [&o](uint64_t v) { o.chunk = static_cast<uint32_t>(v); },
+      "Tokens worked on together: of a prompt, or one and what is guessed to follow it")
       ->default_str(std::to_string(o.chunk))
       ->group(kGroup);
   opt_text(
@@ -219,6 +220,9 @@ void ChatOptions::check() const {
   if (!logits.empty() && !save.empty())
     throw UsageError("--save keeps the hashes of replies, --logits takes those of all positions; give one of the two");
   if (ids && !load.empty()) throw UsageError("--ids gives the whole prompt: leave out --load");
+  if (speculate == Speculate::on && chunk == 1)
+    throw UsageError(
+        "--speculate on checks guesses beside their token, and --chunk 1 takes one token at a time; give one of the two");
   if (logprobs && !json) throw UsageError("--logprobs is a part of the JSON: give --json as well");
   if (int{verify} + int{!eval.empty()} + int{!replay.empty()} + int{single()} > 1)
     throw UsageError("--verify, --eval, --replay and a message (-p, -f, --ids) are different tasks; give one of them");

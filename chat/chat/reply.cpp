@@ -162,8 +162,9 @@ void Replier::step_ahead(Run& run, int32_t id) {
   run.ahead.clear();
   run.right = 0;
   if (!logits && o_.speculate != Speculate::off) {
-    cached_.push_back(id);  // while the guess looks at it
-    run.ahead = run.drafter.guess(cached_, std::min<size_t>(e.ctx() - pos - 1, o_.set.max - run.reply.ids.size() - 1));
+    cached_.push_back(id);          // while the guess looks at it
+    const size_t chunk = o_.chunk;  // of more the engine makes several passes
+    run.ahead = run.drafter.guess(cached_, std::min({e.ctx() - pos - 1, o_.set.max - run.reply.ids.size() - 1, chunk - 1}));
     cached_.pop_back();
   }
   std::vector<int32_t> ids{id};

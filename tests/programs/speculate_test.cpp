@@ -74,6 +74,21 @@ TEST(Speculate, TheSameEnds) {
   expect_same(both_ways(kTalk, {"--temp", "0", "--chunk", "3", "--threads", "3"}));
 }
 
+// A pass over the weights is one: a token and its guesses are no more than a chunk.
+TEST(Speculate, NoMoreThanAChunk) {
+  const Both b = both_ways(kTalk, {"--temp", "0", "--chunk", "3"});
+  expect_same(b);
+  EXPECT_GT(b.right, 10u);
+  for (const json& j : b.with) EXPECT_LE(j["guessed_tokens"], 2 * j["passes"].get<uint32_t>());
+  for (const json& j : talk(kTalk, {"--temp", "0", "--chunk", "1"}).replies) {
+    EXPECT_EQ(j["guessed_tokens"], 0);
+    EXPECT_EQ(j["passes"], j["reply_tokens"].get<uint32_t>() - 1);
+  }
+  const Ran r = chat({"--speculate", "on", "--chunk", "1", "-p", "hello"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_NE(r.err.find("--chunk 1 takes one token at a time"), std::string::npos) << r.err;
+}
+
 TEST(Speculate, ByItselfItIsTheSameToo) {
   const Spoken by_itself = talk(kTalk, {"--temp", "0"}), off = talk(kTalk, {"--temp", "0", "--speculate", "off"});
   ASSERT_EQ(by_itself.replies.size(), off.replies.size());
