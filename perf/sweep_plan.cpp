@@ -10,6 +10,7 @@
 #include "engine/read_order.h"
 #include "engine/self_check.h"
 #include "engine/threads.h"
+#include "huge.h"
 #include "model/shapes.h"
 #include "paths.h"
 
@@ -17,7 +18,6 @@ namespace nyb {
 namespace {
 
 constexpr uint32_t kMostChecked = 12;  // positions whose logits are compared between the paths
-constexpr double kMostHuge = 0.9;      // of memory in huge pages; less is said
 
 std::vector<float> checked_logits(const Model& m, const KernTable& kern) {
   Pool pool(1);
@@ -104,12 +104,6 @@ void add_cells(SweepPlan& plan, const SweepModel& m, const SweepOptions& o, cons
         }
 }
 
-// Says so where memory that should be in huge pages is not: the system gives them when it has them.
-void check_huge(const std::string& what, std::span<const std::byte> memory, std::vector<std::string>& notes) {
-  const double share = static_cast<double>(range_use(memory.data(), memory.size()).huge) / static_cast<double>(memory.size());
-  if (share < kMostHuge) notes.push_back(fmt::format("{}: only {:.0f} % of it is in 2 MiB pages", human_words(what), 100 * share));
-}
-
 }  // namespace
 
 std::vector<int32_t> some_ids(size_t n, uint32_t vocab) {
@@ -142,7 +136,7 @@ SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableO
   }
   for (const SweepModel& m : plan.models) {
     check_equal(m, paths, table);
-    if (m.model->load == LoadMode::huge) check_huge(m.label, std::as_bytes(m.model->bytes()), plan.missing);
+    if (m.model->load == LoadMode::huge) note_huge(m.label, std::as_bytes(m.model->bytes()), plan.missing);
     add_cells(plan, m, o, paths, table);
   }
   return plan;
@@ -188,7 +182,7 @@ std::vector<std::unique_ptr<ProbeMemory>> probe_memories(size_t bytes, std::vect
     return all;
   }
   all.push_back(std::make_unique<ProbeMemory>(bytes, ProbeMemory::Kind::huge));
-  check_huge("the memory of the reading from 2 MiB pages", all.back()->bytes(), notes);
+  note_huge("the memory of the reading from 2 MiB pages", all.back()->bytes(), notes);
   return all;
 }
 

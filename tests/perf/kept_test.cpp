@@ -1,10 +1,15 @@
-// kept_test.cpp - weights that are kept: used again, and made anew where they are of no use.
+// kept_test.cpp - weights that are kept: used again, and made anew where they are of no use; and those that are not.
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 #include <filesystem>
 #include <fstream>
 #include "kept_shape.h"
+#include "kern/error.h"
 #include "model/random_model.h"
+#include "passing_file.h"
 #include "support/data.h"
+#include "sweep_model.h"
 
 namespace nyb::test {
 namespace {
@@ -68,6 +73,67 @@ TEST_F(Kept, OtherVersionsGo) {
   only();
   EXPECT_TRUE(made(TType::q4));
   EXPECT_FALSE(made()) << "another type stays";
+}
+
+// The cache folder of this process, without a file.
+fs::path no_cache() {
+  const fs::path cache = tmp_dir() / "passing";
+  fs::remove_all(cache);
+  setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+  return cache / "nybble" / "shapes";
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> all;
+  std::error_code none;
+  for (const fs::directory_entry& e : fs::directory_iterator(folder, none)) all.push_back(e.path().filename().string());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+TEST(Passing, GoesHoweverItEnds) {
+  const fs::path folder = tmp_dir();
+  std::string path;
+  try {
+    const PassingFile f(folder.string(), "tiny-q8");
+    path = f.path();
+    std::ofstream(path) << "weights";
+    throw Error("it cannot be loaded");
+  } catch (const Error&) {
+    EXPECT_EQ(path, (folder / ("tiny-q8." + std::to_string(getpid()) + ".mnm")).string());
+    EXPECT_FALSE(fs::exists(path));
+  }
+}
+
+// No process has the greatest number: Linux gives at most 2^22.
+TEST(Passing, WhatTheDeadLeftGoes) {
+  const fs::path folder = no_cache();
+  fs::create_directories(folder);
+  const std::string own = std::to_string(getpid());
+  std::vector<std::string> stay = {"qwen2.5-7b-q4.v2.1.mnm", "126m-q4.2147483647.mnm.txt", "126m-q4.mnm",
+                                   "126m.2147483647.mnm",    "126m-q4." + own + ".mnm",    ".nybble-" + own + "-0.tmp"};
+  for (const std::string& name : stay) std::ofstream(folder / name) << "x";
+  for (const char* name : {"126m-q4.2147483647.mnm", "qwen2.5-0.5b-q8_0.2147483647.mnm", ".nybble-2147483647-0.tmp"})
+    std::ofstream(folder / name) << "x";
+  passing_files_tidy(folder.string());
+  std::sort(stay.begin(), stay.end());
+  EXPECT_EQ(names_in(folder), stay);
+}
+
+TEST(Passing, AShapeLeavesNothing) {
+  const fs::path folder = no_cache();
+  fs::create_directories(folder);
+  std::ofstream(folder / "126m-q8.2147483647.mnm") << "x";
+  EXPECT_EQ(shape_model("126m", TType::q4, LoadMode::map).model->type_name, "q4");
+  EXPECT_EQ(names_in(folder), std::vector<std::string>());
+}
+
+TEST(Passing, WithoutHugePagesNothingIsWritten) {
+  const fs::path folder = no_cache();
+  ASSERT_EQ(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);
+  EXPECT_THROW(shape_model("126m", TType::q4, LoadMode::huge), Error);
+  ASSERT_EQ(prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0), 0);
+  EXPECT_FALSE(fs::exists(folder)) << testing::PrintToString(names_in(folder));
 }
 
 }  // namespace
