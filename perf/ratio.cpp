@@ -8,6 +8,7 @@
 #include "common/app.h"
 #include "engine/pool.h"
 #include "engine/read_order.h"
+#include "huge.h"
 #include "kern/cpu.h"
 #include "kern/error.h"
 #include "paths.h"
@@ -139,12 +140,14 @@ std::vector<RatioRow> run_ratio(const CpuFeatures& cpu, const RatioOptions& opti
     throw Error(
         fmt::format("this CPU lacks {}, so there is neither a kernel to measure nor a read loop", cpu_missing(cpu, Path::avx2)));
   const std::vector<Path> paths = measured_paths(cpu, options.path ? std::vector<Path>{*options.path} : std::vector<Path>{}, notes);
+  const bool huge = options.pages == Memory::Pages::huge;
+  if (huge) huge_pages_needed("--huge");
   const Memory memory(options.mib << 20, options.pages);
   Vectors vectors(kCols, kSliceBytes / panel_bytes(TType::q4, kCols) * kPanelRows);
   Pool pool(options.threads);
   notes.push_back(fmt::format("{} MiB of random weights in anonymous memory, {} pages, {} columns, {} thread{}, {} rounds",
-                              options.mib, options.pages == Memory::Pages::huge ? "huge" : "4 KiB", kCols, options.threads,
-                              options.threads == 1 ? "" : "s", options.rounds));
+                              options.mib, huge ? "huge" : "4 KiB", kCols, options.threads, options.threads == 1 ? "" : "s",
+                              options.rounds));
   if (const size_t cache = last_cache().all; memory.size() < 4 * cache)
     notes.push_back(
         fmt::format("note: the last cache holds {} MiB, so memory alone is measured from {} MiB on", cache >> 20, cache >> 18));
@@ -152,6 +155,7 @@ std::vector<RatioRow> run_ratio(const CpuFeatures& cpu, const RatioOptions& opti
   for (const TType type : kMatrixTypes) {
     Bench bench(memory, type, pool, vectors);
     bench.check_loops(loops);
+    if (huge && rows.empty()) note_huge("the memory of the weights", {memory.data(), memory.size()}, notes);
     for (const Path p : paths) {
       if (!options.path && !own_body(gemv_name(type), p)) continue;
       for (const KernTable& k : read_orders(table(p), type)) {

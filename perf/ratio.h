@@ -31,7 +31,8 @@ struct RatioRow {
 
 // A row for each path (with a product of its own), type and order of reading (f32 has one), told as soon as it is there. Reads and
 // products take turns over slices of the same memory. Adds to `notes`, before the first row, what cannot be measured or is not as
-// it should be. Throws Error where a path's products differ from the reference's, naming it, or a read loop left something out.
+// it should be. Throws Error where a path's products differ from the reference's, naming it, or a read loop left something out, and
+// for huge pages where this process gets none.
 std::vector<RatioRow> run_ratio(const CpuFeatures& cpu, const RatioOptions& options, std::vector<std::string>& notes,
                                 const std::function<void(const RatioRow&)>& told = {}, const TableOf& table = kern_table);
 

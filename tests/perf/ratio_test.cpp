@@ -1,7 +1,10 @@
 // ratio_test.cpp - products beside reading: what is refused, and what is told. The figures are no matter for a test.
 #include "ratio.h"
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include "huge.h"
 #include "refused.h"
 
 namespace nyb::test {
@@ -35,6 +38,30 @@ TEST(Ratio, RefusesAPathThatIsWrong) {
       },
       "avx2", "gemv_q4");
   EXPECT_EQ(told, (std::vector<TType>{TType::f32, TType::q8, TType::q8})) << "those before it, q8 in both orders";
+}
+
+// What is called huge pages is in huge pages.
+TEST(Ratio, HugePagesAreHad) {
+  if (const std::string lacks = cpu_missing(cpu_here(), Path::avx2); !lacks.empty()) GTEST_SKIP() << "this CPU lacks " << lacks;
+  RatioOptions o = small();
+  o.pages = Memory::Pages::huge;
+  std::vector<std::string> notes;
+  ASSERT_EQ(prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0), 0);
+  expect_refused([&] { run_ratio(cpu_here(), o, notes); }, "--huge is not to be had here", "transparent huge pages");
+  ASSERT_EQ(prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0), 0);
+  EXPECT_EQ(notes, std::vector<std::string>()) << "nothing was said to be huge";
+}
+
+TEST(Ratio, SmallPagesAreNotCalledHuge) {
+  const auto said = [](Memory::Pages pages) {
+    const Memory m(size_t{16} << 20, pages);
+    std::memset(m.data(), 1, m.size());
+    std::vector<std::string> notes;
+    note_huge("all\nof it", {m.data(), m.size()}, notes);
+    return notes;
+  };
+  EXPECT_EQ(said(Memory::Pages::small), std::vector<std::string>{"all\\nof it: only 0 % of it is in 2 MiB pages"});
+  for (const std::string& note : said(Memory::Pages::huge)) EXPECT_EQ(note.find("of it: only 100"), std::string::npos) << note;
 }
 
 TEST(Ratio, WordsAndJson) {
