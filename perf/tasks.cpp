@@ -2,6 +2,7 @@
 #include "tasks.h"
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <optional>
 #include "common/app.h"
 #include "common/child.h"
@@ -25,8 +26,8 @@ void refuse(const CLI::App& app, const std::string& task, const std::vector<std:
 
 // What is measured beside a peer is what a user would run, where nothing else is asked for.
 void peer_defaults(const CLI::App& app, const CpuFeatures& cpu, SweepOptions& o) {
-  if (o.paths.empty()) o.paths = {kern_pick(cpu).table.path};
-  if (o.threads.empty()) o.threads = {threads_default().count};
+  if (o.paths.empty()) o.paths = {kern_pick(cpu, {}, std::getenv("NYBBLE_KERNEL")).table.path};
+  if (o.threads.empty()) o.threads = {threads_pick(0, std::getenv("NYBBLE_THREADS")).count};
   if (!app.count("--repetitions")) o.repetitions = kPeerRounds;
 }
 

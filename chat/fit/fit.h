@@ -18,11 +18,11 @@ struct FitPlan {
   unsigned threads = 1;
 };
 
-// GB/s with as many threads. 0 and empty: not measured.
+// GB/s with as many threads. 0 and empty: not measured, but for the path.
 struct FitSpeeds {
   double read = 0;                   // that reading gives
   std::map<TType, double> products;  // of weights of each type, by the products on the path that would run
-  std::string path, note;            // its name; what the measurement lacks
+  std::string path, note;            // that path's name; what the measurement lacks
 };
 
 struct FitRow {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include "common/app.h"
 #include "common/options.h"
 #include "engine/threads.h"
@@ -25,27 +26,27 @@ struct Options {
 };
 
 // Reading by the median of the fastest loop's rounds, over memory of the kind that a mapped model is; and the products.
-FitSpeeds measured(const Fit& f) {
-  FitSpeeds s;
+void measure(const Fit& f, const KernTable& kern, FitSpeeds& s) {
   const ProbeSize size = probe_size();
-  const KernTable kern = kern_pick(cpu_here()).table;
   Pool pool(f.plan.threads);
   s.note = size.note();
-  s.path = path_name(kern.path);
   s.read = probe(ProbeMemory(size.bytes, ProbeMemory::Kind::file).bytes(), pool, kRounds).front().median;
   for (const TType t : fit_types(f)) {
     s.products[t] = product_speed(t, kern, pool, size.bytes);
     s.read = std::max(s.read, s.products[t]);  // they read as well; measured a moment later, they may have been luckier
   }
-  return s;
 }
 
 int run(Options o) {
   const MemoryLeft left = memory_left();  // before anything is allocated
+  const KernChoice kern = kern_pick(cpu_here(), {}, std::getenv("NYBBLE_KERNEL"));
   const ModelOutline m = model_outline(o.model);
-  if (o.plan.threads == 0) o.plan.threads = threads_default().count;
+  o.plan.threads = threads_pick(o.plan.threads, std::getenv("NYBBLE_THREADS")).count;
   Fit f = fit_of(m, o.plan, left);
-  if (o.measure) fit_speeds(f, measured(f));
+  FitSpeeds speeds;
+  speeds.path = path_name(kern.table.path);
+  if (o.measure) measure(f, kern.table, speeds);
+  fit_speeds(f, speeds);
   out_write(o.json ? fit_json(f) : fit_text(f));
   return 0;
 }
@@ -67,9 +68,10 @@ int fit_main(int argc, char** argv) {
       ->default_str("f32");
   opt_whole(
       app, "--threads", 1, 1024, [&o](uint64_t v) { o.plan.threads = static_cast<uint32_t>(v); },
-      "Threads (default: what helps here)");
+      "Threads (default: what helps here; also NYBBLE_THREADS)");
   app.add_flag("!--no-measure", o.measure, "Do not measure the bandwidth: no tok/s");
   app.add_flag("--json", o.json, "One JSON object");
+  app.footer("It measures the best kernel path of this CPU, or the one that NYBBLE_KERNEL names.");
   return app_run(app, argc, argv, [&o] { return run(o); });
 }
 

@@ -62,5 +62,21 @@ TEST(Identity, TheEnvironmentChoosesToo) {
   EXPECT_EQ(chat({"-p", "x"}, {.env = {"NYBBLE_MODEL=/nowhere.mnm"}}).code, 1);
 }
 
+// It predicts what chat would do.
+TEST(Environment, FitHasItToo) {
+  const auto fit = [](const std::vector<std::string>& env, const Args& more = {}) {
+    Args all{program("fit"), pocket_model(), "--no-measure", "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all, {.env = env});
+  };
+  const Ran r = fit({"NYBBLE_KERNEL=ref", "NYBBLE_THREADS=3"});
+  EXPECT_NE(r.out.find("\"kernel\": \"ref\""), std::string::npos) << r.out << r.err;
+  EXPECT_NE(r.out.find("\"threads\": 3"), std::string::npos) << r.out << r.err;
+  EXPECT_NE(fit({"NYBBLE_THREADS=3"}, {"--threads", "1"}).out.find("\"threads\": 1"), std::string::npos);
+  EXPECT_EQ(fit({"NYBBLE_KERNEL=fast"}).code, 1);
+  EXPECT_EQ(fit({"NYBBLE_THREADS=-1"}).code, 1);
+  EXPECT_EQ(fit({"NYBBLE_KERNEL=", "NYBBLE_THREADS="}).code, 0) << "empty is not set";
+}
+
 }  // namespace
 }  // namespace nyb::test
