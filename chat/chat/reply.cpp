@@ -120,7 +120,7 @@ void Replier::read_prompt(Run& run, const std::vector<int32_t>& ids) {
 void Replier::read_again(Run& run, const std::vector<int32_t>& ids) {
   Reply& rep = run.reply;
   const Clock::time_point start = Clock::now();
-  run.ahead.clear();
+  settle(run, run.right);
   rep.reread_tokens += static_cast<uint32_t>(ids.size()) - keep_shared(ids);
   try {
     read_prompt(run, ids);
@@ -155,12 +155,18 @@ void Replier::record(Run& run, int32_t id) const {
   rep.probs.push_back(std::move(all));
 }
 
+// Counts the first `tried` guesses of the last pass: a reply that ends, or goes on from an older turn, leaves the others unchecked.
+void Replier::settle(Run& run, size_t tried) {
+  if (tried > 0) run.drafter.scored(tried, run.right);
+  run.reply.guessed += static_cast<uint32_t>(tried);
+  run.ahead.clear();
+  run.right = 0;
+}
+
 // One pass over the weights for `id` and for what is guessed to follow it, whose logits are the same as they would be one by one.
 void Replier::step_ahead(Run& run, int32_t id) {
   Engine& e = *r_.engine;
   const size_t vocab = r_.model->shape.vocab, pos = cached_.size();
-  run.ahead.clear();
-  run.right = 0;
   if (!logits && o_.speculate != Speculate::off) {
     cached_.push_back(id);          // while the guess looks at it
     const size_t chunk = o_.chunk;  // of more the engine makes several passes
@@ -171,16 +177,17 @@ void Replier::step_ahead(Run& run, int32_t id) {
   ids.insert(ids.end(), run.ahead.begin(), run.ahead.end());
   rows_.resize(std::max(rows_.size(), ids.size() * vocab));
   row_ = std::span(rows_).first(vocab);
-  const Clock::time_point start = Clock::now();
+  Clock::time_point start = Clock::now();
   try {
     eng_step(e, ids, static_cast<uint32_t>(pos), std::span(rows_).first(ids.size() * vocab));
   } catch (const Error&) {
     if (run.ahead.empty()) throw;
-    run.ahead.clear();  // it may be of a guess only
+    run.drafter.scored(run.ahead.size(), 0);  // it may be of a guess only, which gained nothing
+    run.ahead.clear();
+    start = Clock::now();
     eng_step(e, std::span(ids).first(1), static_cast<uint32_t>(pos), row_);
   }
-  run.drafter.timed(ids.size() - 1, since(start));
-  run.reply.guessed += static_cast<uint32_t>(run.ahead.size());
+  run.drafter.timed(run.ahead.size(), since(start));
   ++run.reply.steps;
 }
 
@@ -191,7 +198,7 @@ void Replier::advance(Run& run, int32_t id) {
     ++run.reply.guessed_right;
     row_ = std::span(rows_).subspan(run.right * row_.size(), row_.size());
   } else {
-    if (!run.ahead.empty()) run.drafter.scored(run.ahead.size(), run.right);
+    settle(run, run.ahead.size());  // those after a wrong one are wrong
     step_ahead(run, id);
   }
   cached_.push_back(id);
@@ -256,6 +263,7 @@ Reply Replier::run(const std::vector<int32_t>& prompt) {
     finish();
     throw;
   }
+  settle(run, run.right);
   rep.reply_seconds = since(sampling) - rep.reread_seconds;
   finish();
   rep.context = static_cast<uint32_t>(cached_.size());

@@ -30,7 +30,7 @@ struct Reply {
   uint32_t prompt_tokens = 0;               // all of the prompt
   uint32_t cached_tokens = 0;               // of them, kept from before
   uint32_t steps = 0;                       // passes over the weights after the prompt
-  uint32_t guessed = 0, guessed_right = 0;  // tokens run on a guess, and those that came without a pass of their own
+  uint32_t guessed = 0, guessed_right = 0;  // guesses that the reply decided on, and those that spared a pass of their own
   uint32_t reread_tokens = 0;               // run again after old turns went in the middle of the reply
   uint32_t context = 0;                     // positions filled at the end
   double prompt_seconds = 0, reread_seconds = 0, reply_seconds = 0;  // apart from each other
@@ -71,6 +71,7 @@ class Replier {
   void read_again(Run& run, const std::vector<int32_t>& ids);
   void sample(Run& run);
   void advance(Run& run, int32_t id);
+  static void settle(Run& run, size_t tried);
   void step_ahead(Run& run, int32_t id);
   void record(Run& run, int32_t id) const;
   bool show(Run& run, int32_t id);

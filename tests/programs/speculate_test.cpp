@@ -46,7 +46,7 @@ void expect_same(const Both& b) {
   for (size_t i = 0; i < b.with.size(); ++i) EXPECT_EQ(said(b.with[i]), said(b.without[i])) << "reply " << i;
 }
 
-const char* const kTalk = "What is int4?\nWhat is int4?\nTell me a story\nWhat is int4?\n";
+const char* const kTalk = "What is int4?\nWhat is int8?\nTell me a story\nWhat is int4?\n";
 
 TEST(Speculate, TheSameGreedy) {
   const Both b = both_ways(kTalk, {"--temp", "0", "--logprobs", "1"});
@@ -72,6 +72,20 @@ TEST(Speculate, TheSameEnds) {
   expect_same(full);
   EXPECT_GT(full.right, 0u);
   expect_same(both_ways(kTalk, {"--temp", "0", "--chunk", "3", "--threads", "3"}));
+}
+
+// What a reply's end leaves unchecked is neither right nor wrong. The second reply is the first once more: no guess is wrong.
+TEST(Speculate, CountsWhatTheReplyDecided) {
+  const std::string twice = "What is int4?\nWhat is int4?\n";
+  for (const char* max : {"400", "12"}) {
+    const std::vector<json> replies = talk(twice, {"--temp", "0", "--speculate", "on", "--max", max}).replies;
+    ASSERT_EQ(replies.size(), 2u);
+    const json& j = replies[1];
+    ASSERT_EQ(j["ids"], replies[0]["ids"]);
+    EXPECT_EQ(j["guessed_tokens"], j["guessed_right"]);
+    EXPECT_EQ(j["guessed_right"].get<size_t>() + j["passes"].get<size_t>() + 1, j["ids"].size());
+    EXPECT_GT(j["guessed_right"], 8);
+  }
 }
 
 // A pass over the weights is one: a token and its guesses are no more than a chunk.
