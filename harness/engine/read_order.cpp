@@ -1,29 +1,30 @@
 // read_order.cpp - gate and up of a layer have one shape, one type and are equally far from every cache: twins to be compared.
 #include "engine/read_order.h"
 
-#include <emmintrin.h>
 #include <fmt/format.h>
+#include <immintrin.h>
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 #include "engine/matvec.h"
+#include "kern/cpu.h"
 #include "kern/mxcsr.h"
 
 namespace nyb {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr size_t kSliceBytes = size_t{512} << 10, kLeastBytes = size_t{64} << 10;
 constexpr size_t kPairs = 16, kLeastPairs = 8;
-constexpr std::chrono::milliseconds kBudget{10};  // pages may have to come from a disk
+// Seconds. After kPreparing a look has no more pairs than it must have: pages may have to come from a disk, and a CPU may be slow
+// to empty its caches. No look begins that would end after kBudget if it took as long as the last one.
+constexpr double kPreparing = 0.004, kBudget = 0.020;
 // An order that is ahead by less is not.
 constexpr double kAhead = 0.97;
-// Between this and its inverse it is looked at again: what else the machine does may have slowed all of a look.
+// Between this and its inverse it is looked at again: what else the machine does may have slowed all of a look. It may also have
+// slowed one order alone, so one look is never enough.
 constexpr double kClear = 0.9;
-constexpr int kLooks = 3;
+constexpr int kLeastLooks = 2, kLooks = 8;
 
 // Panels of a layer's gate and the same of its up.
 struct Pair {
@@ -49,21 +50,28 @@ std::vector<Pair> pairs_of(const Model& m) {
   return pairs;
 }
 
-// Pages known to this process, lines in no cache.
+void flush(const uint8_t* at, const uint8_t* end) {
+  for (; at < end; at += 64) _mm_clflush(at);
+}
+// The same in a fortieth of the time: these don't wait for each other.
+__attribute__((target("clflushopt"))) void flush_opt(const uint8_t* at, const uint8_t* end) {
+  for (; at < end; at += 64) _mm_clflushopt(const_cast<uint8_t*>(at));
+}
+
+// Pages known to this process, lines in no cache after the next fence.
 void make_cold(const Tensor& w, const Pair& p) {
   const volatile uint8_t* const end = w.panel(p.to);
   for (const volatile uint8_t* at = w.panel(p.from); at < end; at += 4096) static_cast<void>(*at);
-  for (const uint8_t* at = w.panel(p.from); at < end; at += 64) _mm_clflush(at);
+  (cpu_here().clflushopt ? flush_opt : flush)(w.panel(p.from), w.panel(p.to));
 }
 
 // Seconds a byte of the weights
-double cost(const KernTable& kern, const Tensor& w, const Pair& p) {
+double cost(const KernTable& kern, const Tensor& w, const Pair& p, const Seconds& clock) {
   const std::vector<QxGroup> x(groups_of(w.cols));
   std::vector<float> y((p.to - p.from) * kPanelRows);
-  const Clock::time_point start = Clock::now();
+  const double start = clock();
   mat_panels(kern, w, p.from, p.to, {nullptr, 0, x.data(), 0}, 1, y.data(), 0);
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  return seconds / static_cast<double>((p.to - p.from) * panel_bytes(w.type, w.cols));
+  return (clock() - start) / static_cast<double>((p.to - p.from) * panel_bytes(w.type, w.cols));
 }
 
 // The least quarter's end: what else runs on the machine makes a cost greater, never less.
@@ -80,37 +88,43 @@ std::vector<KernTable> read_orders(const KernTable& kern, TType type) {
   return {kern, pages_order(kern)};
 }
 
-double pages_ratio(const std::function<void(OrderCosts&)>& look) {
+double pages_ratio(const std::function<void(OrderCosts&)>& look, const Seconds& clock) {
   OrderCosts all;
-  double ratio = 1;
-  for (int i = 0; i < kLooks && ratio > kClear && ratio < 1 / kClear; i++) {
+  double ratio = 1, last = 0;
+  const double start = clock();
+  const auto clear = [&] { return ratio <= kClear || ratio >= 1 / kClear; };
+  for (int i = 0; i < kLooks && (i < kLeastLooks || !clear()); i++) {
+    const double begin = clock();
+    if (begin - start + last > kBudget) break;
     look(all);
+    last = clock() - begin;
     ratio = quick(all.by_pages) / quick(all.in_order);
   }
   return ratio;
 }
 
-ReadOrder read_order(const KernTable& kern, const Model& m) {
+ReadOrder read_order(const KernTable& kern, const Model& m, const Seconds& clock) {
   if (kern.path == Path::ref) return {kern};
   std::vector<Pair> pairs = pairs_of(m);
   if (pairs.size() < kLeastPairs) return {kern};
   const KernTable pages = pages_order(kern);
   const MxcsrScope scope;
-  const double ratio = pages_ratio([&](OrderCosts& costs) {
+  const auto look = [&](OrderCosts& costs) {
     // All of them first: when the first is timed, the translations of its pages have been forgotten again, as in a real pass.
-    const Clock::time_point start = Clock::now();
+    const double start = clock();
     for (size_t i = 0; i < pairs.size(); i++) {
       make_cold(*pairs[i].layer->gate, pairs[i]);
       make_cold(*pairs[i].layer->up, pairs[i]);
-      if (i + 1 >= kLeastPairs && Clock::now() - start > kBudget) pairs.resize(i + 1);
+      if (i + 1 >= kLeastPairs && clock() - start > kPreparing) pairs.resize(i + 1);
     }
     _mm_mfence();
     for (const Pair& p : pairs) {
       const bool swap = costs.in_order.size() % 2;  // the twins change places
-      costs.by_pages.push_back(cost(pages, swap ? *p.layer->gate : *p.layer->up, p));
-      costs.in_order.push_back(cost(kern, swap ? *p.layer->up : *p.layer->gate, p));
+      costs.by_pages.push_back(cost(pages, swap ? *p.layer->gate : *p.layer->up, p, clock));
+      costs.in_order.push_back(cost(kern, swap ? *p.layer->up : *p.layer->gate, p, clock));
     }
-  });
+  };
+  const double ratio = pages_ratio(look, clock);
   return ratio < kAhead ? ReadOrder{pages, 1 / ratio} : ReadOrder{kern, ratio};
 }
 

@@ -65,6 +65,7 @@ CpuFeatures cpu_detect(const CpuWords& w) {
     f.avx2 = bit(w.leaf7_ebx, 5);
     f.avx512f = bit(w.leaf7_ebx, 16);
     f.avx512dq = bit(w.leaf7_ebx, 17);
+    f.clflushopt = bit(w.leaf7_ebx, 23);
     f.avx512bw = bit(w.leaf7_ebx, 30);
     f.avx512vl = bit(w.leaf7_ebx, 31);
     f.avx512vnni = bit(w.leaf7_ecx, 11);

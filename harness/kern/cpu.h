@@ -21,6 +21,7 @@ struct CpuFeatures {
   bool avx_vnni = false, avx_vnni_int8 = false;
   bool avx512f = false, avx512bw = false, avx512vl = false, avx512dq = false, avx512vnni = false;
   bool os_ymm = false, os_zmm = false;  // XCR0 says that the system saves these registers
+  bool clflushopt = false;              // no path needs it
 };
 CpuFeatures cpu_detect(const CpuWords& w);
 const CpuFeatures& cpu_here();  // of this machine, detected once

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,54 +21,89 @@ std::unique_ptr<Model> model(TType type, uint32_t layers, uint32_t ffn) {
   return make_model(random_weights(s, true, 9), all(type));
 }
 
-void quick(const void*, const float*, const QxGroup*, float*, size_t, size_t) {}
-void slow(const void*, const float*, const QxGroup*, float*, size_t, size_t) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
-  while (std::chrono::steady_clock::now() < end) {}
+// Made-up time: only products take any.
+double now = 0;
+double made_up() { return now; }
+size_t calls = 0, most = 0;  // products, and the bytes of the greatest
+
+template <int kMicroseconds>
+void takes(const void*, const float*, const QxGroup*, float*, size_t groups, size_t panels) {
+  calls++;
+  most = std::max(most, groups * panels * kQ8GroupBytes);
+  now += kMicroseconds * 1e-6;
 }
 
-// Whose products of q8 take a millisecond in order, or by pages.
-KernTable slow_table(bool pages) {
+// Whose products of q8 take so many microseconds in order, and by pages.
+template <int kOrder, int kPages>
+KernTable made_up_table() {
   KernTable t = kern_table(Path::avx2);
-  t.gemv_q8 = pages ? quick : slow;
-  t.gemv_q8_pages = pages ? slow : quick;
+  t.gemv_q8 = takes<kOrder>;
+  t.gemv_q8_pages = takes<kPages>;
   return t;
 }
 
 TEST(ReadOrder, TheFasterOneIsTaken) {
   const auto m = model(TType::q8, 8, 512);
-  const ReadOrder pages = read_order(slow_table(false), *m), order = read_order(slow_table(true), *m);
+  const ReadOrder pages = read_order(made_up_table<300, 200>(), *m, made_up),
+                  order = read_order(made_up_table<200, 300>(), *m, made_up);
   EXPECT_TRUE(pages.table.pages);
-  EXPECT_EQ(pages.table.gemv_q8, quick);
-  EXPECT_GT(pages.other, 1);
+  EXPECT_EQ(pages.table.gemv_q8, takes<200>);
   EXPECT_FALSE(order.table.pages);
-  EXPECT_EQ(order.table.gemv_q8, quick);
-  EXPECT_GT(order.other, 1);
-  EXPECT_TRUE(read_order_told(pages).starts_with("weights read by pages, in order takes ")) << read_order_told(pages);
-  EXPECT_TRUE(read_order_told(order).starts_with("weights read in order, by pages takes ")) << read_order_told(order);
+  EXPECT_EQ(order.table.gemv_q8, takes<200>);
+  EXPECT_EQ(read_order_told(pages), "weights read by pages, in order takes 1.50 times as long");
+  EXPECT_EQ(read_order_told(order), "weights read in order, by pages takes 1.50 times as long");
 }
 
-// Each look adds four costs, of which the second least counts: in order 1, by pages what is given. How often it looks, and what it
-// then says.
-std::pair<size_t, double> looks(const std::vector<double>& by_pages) {
+// Each look takes so long and adds four costs, of which the second least counts: in order 1, by pages what is given. How often it
+// looks, and what it then says.
+std::pair<size_t, double> looks(const std::vector<double>& by_pages, double seconds = 0) {
   size_t n = 0;
-  const double ratio = pages_ratio([&](OrderCosts& costs) {
+  const auto look = [&](OrderCosts& costs) {
     for (const double cost : {0.5, 1.0, 7.0, 9.0}) {
       costs.in_order.push_back(cost);
       costs.by_pages.push_back(by_pages.at(n) * cost);
     }
     n++;
-  });
+    now += seconds;
+  };
+  const double ratio = pages_ratio(look, made_up);
   return {n, ratio};
 }
 
 TEST(ReadOrder, LooksAgainWhereItIsNotClear) {
   using Said = std::pair<size_t, double>;
-  for (const double clear : {0.25, 0.875, 1.125, 8.0}) EXPECT_EQ(looks({clear}), Said(1, clear));
-  for (const double near : {0.9375, 1.0, 1.0625}) EXPECT_EQ(looks({near, near, near}), Said(3, near));
+  for (const double clear : {0.25, 0.875, 1.125, 8.0}) EXPECT_EQ(looks({clear, clear}), Said(2, clear));
+  for (const double near : {0.9375, 1.0, 1.0625}) EXPECT_EQ(looks(std::vector<double>(8, near)), Said(8, near));
   // Of eight costs the third least counts, of twelve the fourth: in order 1 both times, by pages 0.5, and 0.5 again.
   EXPECT_EQ(looks({1.0, 0.5}), Said(2, 0.5));
   EXPECT_EQ(looks({1.0, 1.0, 0.5}), Said(3, 0.5));
+  EXPECT_EQ(looks({1.125, 0.5}), Said(2, 0.5625)) << "the first look alone would have said the opposite";
+}
+
+// No look ends after twenty milliseconds but the first one.
+TEST(ReadOrder, LooksNoLongerThanItMay) {
+  const std::vector<double> near(8, 1.0);
+  EXPECT_EQ(looks(near, 0.0024).first, 8u);
+  EXPECT_EQ(looks(near, 0.0026).first, 7u);
+  EXPECT_EQ(looks(near, 0.0066).first, 3u);
+  EXPECT_EQ(looks(near, 0.0099).first, 2u);
+  EXPECT_EQ(looks(near, 0.0101).first, 1u);
+  EXPECT_EQ(looks(near, 1.0).first, 1u);
+}
+
+// Sixteen pairs of 512 KiB are read in a look at most, and eight looks where nothing is clear.
+TEST(ReadOrder, ReadsNoMoreThanItSays) {
+  const KernTable table = made_up_table<70, 70>();
+  const auto reads = [&](const Model& m, const Seconds& clock) {
+    calls = most = 0;
+    read_order(table, m, clock);
+    return std::pair{calls, most};
+  };
+  const auto many = model(TType::q8, 20, 512), large = model(TType::q8, 4, 4096);
+  EXPECT_EQ(reads(*many, made_up), std::pair(size_t{8 * 16 * 2}, size_t{128} << 10));
+  EXPECT_EQ(reads(*large, made_up), std::pair(size_t{8 * 8 * 2}, size_t{512} << 10));
+  // Where getting ready takes long, eight pairs are enough, once.
+  EXPECT_EQ(reads(*many, [] { return now += 0.005; }).first, 8u * 2);
 }
 
 TEST(ReadOrder, OnTheModelAsItIs) {
@@ -85,7 +120,7 @@ TEST(ReadOrder, OnTheModelAsItIs) {
 TEST(ReadOrder, NothingToMeasure) {
   const auto few = model(TType::q8, 1, 512), small = model(TType::q8, 8, 128), floats = model(TType::f32, 8, 512);
   for (const Model* m : {few.get(), small.get(), floats.get()}) {
-    const ReadOrder o = read_order(slow_table(false), *m);
+    const ReadOrder o = read_order(made_up_table<300, 200>(), *m, made_up);
     EXPECT_FALSE(o.table.pages);
     EXPECT_EQ(o.other, 0);
     EXPECT_EQ(read_order_told(o), "");

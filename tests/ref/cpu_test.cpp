@@ -109,6 +109,19 @@ TEST(CpuDetect, ThisMachine) {
   if (cpu_here().os_zmm) { EXPECT_TRUE(cpu_here().os_ymm); }
 }
 
+// No path needs it, so it is in none of the tables above.
+TEST(CpuDetect, Clflushopt) {
+  CpuWords w = everything();
+  w.leaf7_ebx = 1u << 23;
+  EXPECT_TRUE(cpu_detect(w).clflushopt);
+  w.leaf7_ebx = ~w.leaf7_ebx;
+  EXPECT_FALSE(cpu_detect(w).clflushopt);
+  w = haswell();
+  w.max_leaf = 1;
+  w.leaf7_ebx = ~0u;
+  EXPECT_FALSE(cpu_detect(w).clflushopt) << "there is no leaf 7";
+}
+
 // The compiler's runtime asks the same questions in its own way.
 TEST(CpuDetect, AgreesWithTheCompilersRuntime) {
   __builtin_cpu_init();
