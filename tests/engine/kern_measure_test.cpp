@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "engine/weights.h"
 #include "kern/cpu.h"
 
@@ -26,7 +30,7 @@ TEST(KernMeasure, OneOfThoseThatCanRunAndWhy) {
       EXPECT_EQ(c.reason, kern_pick(cpu_here()).reason);
       continue;
     }
-    EXPECT_TRUE(c.reason.starts_with("measured: ")) << c.reason;
+    EXPECT_TRUE(c.reason.starts_with("measured on products from cache: ")) << c.reason;
     EXPECT_EQ(c.reason.find(std::string(path_name(c.table.path)) + " takes"), std::string::npos) << c.reason;
   }
 }
@@ -39,62 +43,104 @@ TEST(KernMeasure, NothingToChooseFrom) {
   EXPECT_EQ(c.reason, kern_pick(none).reason);
 }
 
-// Tables whose products of one token take what is asked for, and of several nothing.
-using Gemv = decltype(KernTable::gemv_q8);
+// Made-up time: only products take any.
+double now = 0;
+double made_up() { return now; }
 size_t calls = 0;
-void wait(std::chrono::microseconds t) {
+
+// Tables whose products take what a thousand bytes of q8, or blocks of q4_K, are said to; of several tokens they take nothing.
+using Gemv = decltype(KernTable::gemv_q8);
+template <int kTime>
+void takes(const void*, const float*, const QxGroup*, float*, size_t groups, size_t panels) {
   calls++;
-  const auto end = std::chrono::steady_clock::now() + t;
-  while (std::chrono::steady_clock::now() < end) {}
+  now += kTime * 1e-6 * static_cast<double>(groups * panels);
 }
-template <int kMicroseconds>
-void takes(const void*, const float*, const QxGroup*, float*, size_t, size_t) {
-  wait(std::chrono::microseconds(kMicroseconds));
+template <int kTime>
+void takes_q4k(const void*, const QxGroup*, float*, size_t groups, size_t panels) {
+  takes<kTime>(nullptr, nullptr, nullptr, nullptr, groups, panels);
 }
 // Long each second time, as when something else has the core.
-void takes_turns(const void*, const float*, const QxGroup*, float*, size_t, size_t) {
+void takes_turns(const void*, const float*, const QxGroup*, float*, size_t groups, size_t panels) {
   static bool late = false;
-  wait(std::chrono::microseconds((late = !late) ? 4000 : 500));
+  ((late = !late) ? takes<40> : takes<5>)(nullptr, nullptr, nullptr, nullptr, groups, panels);
 }
-KernTable table(Path path, Gemv gemv) {
+KernTable table(Path path, Gemv gemv, decltype(KernTable::gemv_q4k) gemv_q4k = nullptr) {
   KernTable t = kern_table(Path::ref);
   t.path = path;
   t.gemv_q8 = gemv;
-  t.gemm_q8 = [](const GemmArgs*) {};
+  t.gemv_q4k = gemv_q4k;
+  t.gemm_q8 = t.gemm_q4k = [](const GemmArgs*) {};
   return t;
 }
-constexpr std::chrono::seconds kEnough{60};
+constexpr double kEnough = 60;
 
 TEST(KernMeasure, TheFastestIsTaken) {
   const auto m = small(TType::q8);
-  const KernTable tables[] = {table(Path::avx2, takes<3000>), table(Path::vnni, takes<1000>), table(Path::avx512, takes<2000>)};
-  const KernChoice c = kern_fastest(tables, *m, kEnough);
+  const KernTable tables[] = {table(Path::avx2, takes<30>), table(Path::vnni, takes<10>), table(Path::avx512, takes<20>)};
+  const KernChoice c = kern_fastest(tables, *m, kEnough, made_up);
   EXPECT_EQ(c.table.path, Path::vnni);
-  EXPECT_TRUE(c.reason.starts_with("measured: avx2 takes ")) << c.reason;
-  EXPECT_NE(c.reason.find(" times as long, avx512 takes "), std::string::npos) << c.reason;
+  EXPECT_EQ(c.table.gemv_q8, takes<10>);
+  EXPECT_EQ(c.reason, "measured on products from cache: avx2 takes 3.00 times as long, avx512 takes 2.00 times as long");
 }
 
 TEST(KernMeasure, TheLeastTimeCounts) {
   const auto m = small(TType::q8);
-  const KernTable tables[] = {table(Path::avx2, takes<1500>), table(Path::avx512, takes_turns)};
-  EXPECT_EQ(kern_fastest(tables, *m, kEnough).table.path, Path::avx512);
+  const KernTable tables[] = {table(Path::avx2, takes<15>), table(Path::avx512, takes_turns)};
+  EXPECT_EQ(kern_fastest(tables, *m, kEnough, made_up).table.path, Path::avx512);
 }
 
 TEST(KernMeasure, TheUsualOneStaysWhereAnotherIsHardlyAhead) {
   const auto m = small(TType::q8);
-  const KernTable tables[] = {table(Path::avx2, takes<2000>), table(Path::avx512, takes<1980>)};
-  EXPECT_EQ(kern_fastest(tables, *m, kEnough).table.path, Path::avx2);
+  for (const auto& [gemv, best] : {std::pair<Gemv, Path>{takes<198>, Path::avx2}, {takes<190>, Path::avx512}}) {
+    const KernTable tables[] = {table(Path::avx2, takes<200>), table(Path::avx512, gemv)};
+    EXPECT_EQ(kern_fastest(tables, *m, kEnough, made_up).table.path, best);
+  }
+}
+
+// One path takes 10 a group of either type; the other is quicker with q8 and slower with q4_K. Which is ahead hangs on how much
+// there is of each, in all matrices: also of the head, and not of an embedding that is only looked up.
+TEST(KernMeasure, EachTypeCountsByItsBytes) {
+  struct Case {
+    TypeOf type;
+    bool tied;
+    Path best;
+  };
+  const auto only = [](TType most, std::string_view part, TType there) {
+    return [=](const std::string& name) { return name.ends_with(part) ? there : most; };
+  };
+  const Case cases[] = {
+      {all(TType::q8), true, Path::avx512},
+      {all(TType::q4k), true, Path::avx2},
+      {only(TType::q8, "down", TType::q4k), true, Path::avx512},
+      {only(TType::q4k, "down", TType::q8), true, Path::avx2},
+      {only(TType::q8, "head", TType::q4k), false, Path::avx2},
+      {only(TType::q8, "embed", TType::q4k), true, Path::avx2},
+      {only(TType::q8, "embed", TType::q4k), false, Path::avx512},
+  };
+  // In panels of 256 columns 144 of layers, 32 of them down's, and 192 of the head.
+  const ModelShape s{.layers = 1, .dim = 256, .heads = 4, .kv_heads = 2, .head_dim = 64, .ffn = 512, .vocab = 3072, .ctx = 64};
+  const KernTable tables[] = {table(Path::avx2, takes<10>, takes_q4k<10>), table(Path::avx512, takes<5>, takes_q4k<20>)};
+  for (const Case& c : cases) {
+    const auto m = make_model(random_weights(s, c.tied, 9), c.type);
+    EXPECT_EQ(kern_fastest(tables, *m, kEnough, made_up).table.path, c.best) << m->type_name;
+  }
 }
 
 TEST(KernMeasure, KeepsToItsBudget) {
   const auto m = small(TType::q8);
-  const KernTable tables[] = {table(Path::avx2, takes<100>), table(Path::avx512, takes<100>)};
-  calls = 0;
-  kern_fastest(tables, *m, std::chrono::microseconds(0));
-  EXPECT_EQ(calls, 2u * 2) << "one pass to warm up and one round";
-  calls = 0;
-  kern_fastest(tables, *m, kEnough);
-  EXPECT_EQ(calls, 2u * 10) << "and nine rounds at most";
+  const KernTable tables[] = {table(Path::avx2, takes<10>), table(Path::avx512, takes<10>)};
+  const auto asked = [&](double budget) {
+    calls = 0;
+    kern_fastest(tables, *m, budget, made_up);
+    return calls;
+  };
+  EXPECT_EQ(asked(0), 2u * 2) << "one round to warm up and one that counts";
+  EXPECT_EQ(asked(kEnough), 2u * 41) << "and forty at most";
+  const double before = now;
+  asked(0);
+  const double round = (now - before) / 2;
+  EXPECT_EQ(asked(6.5 * round), 2u * 7) << "the round in which the budget ends is the last one";
+  EXPECT_LE(kMeasureBudget, 0.010);
 }
 
 }  // namespace
