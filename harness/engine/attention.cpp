@@ -9,8 +9,7 @@ namespace {
 constexpr char kWhat[] = "attention's working memory";
 
 size_t segments_of(uint32_t ctx) { return (ctx + kSegment - 1) / kSegment; }
-// Tiles are cut where there are fewer than two a thread.
-size_t parts_of(unsigned threads) { return threads == 1 ? 1 : size_t{threads} * 2; }
+size_t parts_of(unsigned threads) { return threads * kTogether; }
 
 }  // namespace
 
@@ -30,11 +29,16 @@ AttnTile AttnTiles::operator[](size_t i) const {
   return {kv_head * group_ + head, std::min(heads_, group_ - head), token, std::min(per_tile_, tokens_ - token)};
 }
 
+size_t AttnTiles::alike(size_t i) const {
+  const size_t of_head = parts_ * ((tokens_ + per_tile_ - 1) / per_tile_);
+  return of_head - i % of_head;
+}
+
 AttnWork::AttnWork(const ModelShape& shape, uint32_t ctx, KvType type, unsigned threads)
     : scratch(threads), parts(parts_of(threads)), missing(parts_of(threads)), segments(segments_of(ctx)) {
   for (Scratch& s : scratch) {
     s.scores = Buffer<float>(kWhat, {kMostQueries, kSegment});
-    s.bytes = Buffer<uint8_t>(kWhat, {kv_scratch_bytes(type, shape.head_dim, kMostQueries)});
+    for (Buffer<uint8_t>& q : s.queries) q = Buffer<uint8_t>(kWhat, {kv_scratch_bytes(type, shape.head_dim, kMostQueries)});
   }
   for (Parts& p : parts) {
     p.ml = Buffer<float>(kWhat, {kMostQueries, segments, 2});
@@ -43,27 +47,30 @@ AttnWork::AttnWork(const ModelShape& shape, uint32_t ctx, KvType type, unsigned 
 }
 
 size_t AttnWork::bytes_for(const ModelShape& shape, uint32_t ctx, KvType type, unsigned threads) {
-  const size_t one_scratch = sizeof(float) * kMostQueries * kSegment + kv_scratch_bytes(type, shape.head_dim, kMostQueries);
+  const size_t one_scratch =
+      sizeof(float) * kMostQueries * kSegment + kTogether * kv_scratch_bytes(type, shape.head_dim, kMostQueries);
   const size_t one_parts = sizeof(float) * kMostQueries * segments_of(ctx) * (2 + kv_width(type, shape.head_dim));
   return threads * one_scratch + parts_of(threads) * one_parts;
 }
 
 size_t AttnWork::bytes() const {
   size_t n = 0;
-  for (const Scratch& s : scratch) n += s.scores.bytes() + s.bytes.bytes();
+  for (const Scratch& s : scratch) {
+    n += s.scores.bytes();
+    for (const Buffer<uint8_t>& q : s.queries) n += q.bytes();
+  }
   for (const Parts& p : parts) n += p.ml.bytes() + p.mixed.bytes();
   return n;
 }
 
-size_t attend_segment(const KernTable& kern, const KvCache& cache, const AttnView& view, size_t k, AttnWork::Scratch& scratch,
-                      AttnWork::Parts& parts, size_t most_segments) {
+size_t attend_segment(const KernTable& kern, const KvCache& cache, const AttnView& view, size_t k, const uint8_t* queries,
+                      float* scores, AttnWork::Parts& parts, size_t most_segments) {
   const size_t heads = view.tile.heads, width = kv_width(cache.type(), cache.dim());
   const size_t from = (view.base() + k) * kSegment, to = from + kSegment;
   const auto begin = [&](size_t i) { return std::max(view.first[i], from); };
   const auto end = [&](size_t i) { return std::min(view.end[i], to); };
   // a chunk's later tokens find in the last cache what its first ones brought
   const size_t last = view.tile.token == 0 ? view.end[view.tile.tokens - 1] : 0;
-  float* const s = scratch.scores.data();
   float* const mixed = parts.mixed.at(k * view.tile.queries() * width);
 
   // The tokens that see anything of it: lo..hi-1.
@@ -73,10 +80,10 @@ size_t attend_segment(const KernTable& kern, const KvCache& cache, const AttnVie
 
   // Whole blocks are scored; what a token does not see of them is never looked at.
   const size_t first = begin(lo) / kKeyBlock * kKeyBlock, blocks = (end(hi - 1) - first + kKeyBlock - 1) / kKeyBlock;
-  cache.score(kern, view.layer, view.kv_head, first, blocks, scratch.bytes.data(), view.tile.queries(), s + (first - from),
-              view.scale, last);
+  cache.score(kern, view.layer, view.kv_head, first, blocks, queries, view.tile.queries(), scores + (first - from), view.scale,
+              last);
   for (size_t i = lo * heads; i < hi * heads; i++) {
-    float* const seen = s + i * kSegment + (begin(i / heads) - from);
+    float* const seen = scores + i * kSegment + (begin(i / heads) - from);
     const size_t n = end(i / heads) - begin(i / heads);
     float* const ml = parts.ml.at((i * most_segments + k) * 2);
     if (kern.vec_max(seen, &ml[0], n) != 0) return i / heads;
@@ -89,7 +96,7 @@ size_t attend_segment(const KernTable& kern, const KvCache& cache, const AttnVie
     while (end(x) <= at) x++;
     while (y < hi && begin(y) <= at) y++;
     const size_t stop = y < hi ? std::min(end(x), begin(y)) : end(x);
-    cache.mix(kern, view.layer, view.kv_head, at, stop - at, s + x * heads * kSegment + (at - from), (y - x) * heads,
+    cache.mix(kern, view.layer, view.kv_head, at, stop - at, scores + x * heads * kSegment + (at - from), (y - x) * heads,
               mixed + x * heads * width, last);
     at = stop;
   }

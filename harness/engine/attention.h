@@ -12,6 +12,9 @@ namespace nyb {
 
 inline constexpr size_t kSegment = 256;    // absolute positions; fixed by the numerics, and a row of the kernels' scores
 inline constexpr size_t kMostQueries = 8;  // that the kernels take at once
+// Tiles of a prompt that a thread takes through the segments together: what it reads of the cache, a quarter of a megabyte where
+// heads have 128 floats, is in the second cache for all but the first.
+inline constexpr size_t kTogether = 4;
 
 // Queries that look at the same keys together: heads head..head+heads-1, which share a KV head, of tokens token..token+tokens-1.
 struct AttnTile {
@@ -27,6 +30,7 @@ class AttnTiles {
   // Whether no group of 32 outputs, heads one after the other, belongs to two tiles.
   bool apart(size_t head_dim) const { return group_ * head_dim % kGroup == 0 && heads_ * head_dim % kGroup == 0; }
   AttnTile operator[](size_t i) const;
+  size_t alike(size_t i) const;  // tiles from i on that look at the same keys
 
  private:
   size_t group_, heads_, parts_;  // heads that share keys; of them in a tile; tiles that they make
@@ -48,8 +52,8 @@ class AttnWork {
  public:
   // Scratch of one thread.
   struct Scratch {
-    Buffer<float> scores;   // [kMostQueries][kSegment]
-    Buffer<uint8_t> bytes;  // kv_scratch_bytes: the queries at hand as KvCache::arrange makes them; for KvCache::store
+    Buffer<float> scores;                // [kMostQueries][kSegment]
+    Buffer<uint8_t> queries[kTogether];  // kv_scratch_bytes: a tile's as KvCache::arrange makes them; the first for KvCache::store
   };
   // What the segments of one tile gave.
   struct Parts {
@@ -62,20 +66,19 @@ class AttnWork {
   static size_t bytes_for(const ModelShape& shape, uint32_t ctx, KvType type, unsigned threads);  // of one made so
   size_t bytes() const;
 
-  // Whether `tiles` tiles are cut into their segments, so that all threads have work; there are parts for each tile then. Else
-  // for each thread.
-  bool cut(size_t tiles) const { return scratch.size() > 1 && tiles < parts.size(); }
+  // Whether `tiles` tiles are cut into their segments, so that all threads have work: where there are fewer than two a thread.
+  bool cut(size_t tiles) const { return scratch.size() > 1 && tiles < 2 * scratch.size(); }
 
   std::vector<Scratch> scratch;              // one a thread
-  std::vector<Parts> parts;                  // at least one a thread
+  std::vector<Parts> parts;                  // kTogether a thread; of tiles that are cut one a tile
   std::vector<std::atomic<size_t>> missing;  // segments of a tile that are cut out and not done
   size_t segments;                           // of the longest context
 };
 
-// Segment k of the view for all its queries, which stand in scratch. The first token of the tile that has a score that is not
-// finite; tile.tokens: there is none.
-size_t attend_segment(const KernTable& kern, const KvCache& cache, const AttnView& view, size_t k, AttnWork::Scratch& scratch,
-                      AttnWork::Parts& parts, size_t most_segments);
+// Segment k of the view for all its queries, as KvCache::arrange has made them; scores: of a Scratch. The first token of the tile
+// that has a score that is not finite; tile.tokens: there is none.
+size_t attend_segment(const KernTable& kern, const KvCache& cache, const AttnView& view, size_t k, const uint8_t* queries,
+                      float* scores, AttnWork::Parts& parts, size_t most_segments);
 // All segments of one query of the view, 0 to tile.queries() - 1, into out[head_dim].
 void attend_merge(const KernTable& kern, const KvCache& cache, const AttnView& view, size_t query, AttnWork::Parts& parts,
                   size_t most_segments, float* out);

@@ -123,7 +123,7 @@ void eng_fill(Engine& e, uint32_t positions) {
   for (size_t layer = 0; layer < m.shape.layers; layer++)
     for (size_t pos = 0; pos < positions; pos++) {
       const float* from = values.data() + (pos * 7 + layer) % m.shape.head_dim;  // not the same everywhere
-      m.cache.store(m.kern, layer, pos, from, from, m.attn.scratch[0].bytes.data());
+      m.cache.store(m.kern, layer, pos, from, from, m.attn.scratch[0].queries[0].data());
     }
   m.filled = positions;
 }

@@ -126,7 +126,7 @@ void EngStep::rope_and_store(size_t layer) {
         m.kern.rope(m.q[t], m.rope.cos(pos), m.rope.sin(pos), half, dim, m.shape.heads);
         m.kern.rope(m.k[t], m.rope.cos(pos), m.rope.sin(pos), half, dim, m.shape.kv_heads);
       }
-      if (!m.cache.store(m.kern, layer, pos, m.k[t], m.v[t], m.attn.scratch[thread].bytes.data())) fault.mark(t);
+      if (!m.cache.store(m.kern, layer, pos, m.k[t], m.v[t], m.attn.scratch[thread].queries[0].data())) fault.mark(t);
     }
   });
   if (sum.any()) fail("the sum of squares of a query's or key's head is not finite", sum.token());

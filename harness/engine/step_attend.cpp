@@ -25,20 +25,16 @@ bool EngStep::attend_all(size_t layer, bool groups) {
   const bool apart = tiles.apart(dim);
   Fault fault, value;
 
-  // Segments k..end-1 of a tile; whoever does the last of them puts them all together.
-  const auto attend = [&](size_t i, size_t k, size_t end, unsigned thread) {
-    const AttnTile tile = tiles[i];
-    const AttnView view = view_of(layer, tile);
-    AttnWork::Scratch& scratch = m.attn.scratch[thread];
-    AttnWork::Parts& parts = m.attn.parts[cut ? i : thread];
-    const size_t whole =
-        m.cache.arrange(m.kern, m.q[tile.token] + tile.head * dim, m.q.stride(), tile.heads, tile.tokens, scratch.bytes.data());
-    if (whole < tile.tokens) fault.mark(tile.token + whole);
-    for (; k < std::min(end, view.segments()); k++) {
-      const size_t bad = attend_segment(m.kern, m.cache, view, k, scratch, parts, m.attn.segments);
-      if (bad < tile.tokens) fault.mark(tile.token + bad);
-    }
-    return view;
+  const auto arranged = [&](size_t i, uint8_t* queries) {
+    const AttnTile t = tiles[i];
+    const size_t whole = m.cache.arrange(m.kern, m.q[t.token] + t.head * dim, m.q.stride(), t.heads, t.tokens, queries);
+    if (whole < t.tokens) fault.mark(t.token + whole);
+    return view_of(layer, t);
+  };
+  const auto segment = [&](const AttnView& view, size_t k, const uint8_t* queries, AttnWork::Parts& parts, unsigned thread) {
+    float* const scores = m.attn.scratch[thread].scores.data();
+    const size_t bad = attend_segment(m.kern, m.cache, view, k, queries, scores, parts, m.attn.segments);
+    if (bad < view.tile.tokens) fault.mark(view.tile.token + bad);
   };
   const auto merge = [&](const AttnView& view, AttnWork::Parts& parts) {
     for (size_t q = 0; q < view.tile.queries(); q++) {
@@ -49,13 +45,39 @@ bool EngStep::attend_all(size_t layer, bool groups) {
     for (size_t t = view.tile.token; apart && t < end; t++)
       if (!prepare(m.att[t] + from, m.wide[t] + from / kGroup, view.tile.heads * dim, groups)) value.mark(t);
   };
+
+  // Segments k..end-1 of a tile; whoever does the last of them puts them all together.
+  const auto some_segments = [&](size_t i, size_t k, size_t end, unsigned thread) {
+    uint8_t* const queries = m.attn.scratch[thread].queries[0].data();
+    const AttnView view = arranged(i, queries);
+    for (size_t at = k; at < std::min(end, view.segments()); at++) segment(view, at, queries, m.attn.parts[i], thread);
+    // acquire and release: the last one sees what the others wrote
+    if (m.attn.missing[i].fetch_sub(end - k, std::memory_order_acq_rel) == end - k) merge(view, m.attn.parts[i]);
+  };
+  // n tiles that look at the same keys, segment by segment.
+  const auto whole_tiles = [&](size_t i, size_t n, unsigned thread) {
+    AttnView views[kTogether];
+    size_t first = SIZE_MAX, end = 0;
+    for (size_t j = 0; j < n; j++) {
+      views[j] = arranged(i + j, m.attn.scratch[thread].queries[j].data());
+      first = std::min(first, views[j].base());
+      end = std::max(end, views[j].base() + views[j].segments());
+    }
+    AttnWork::Parts* const parts = &m.attn.parts[thread * kTogether];
+    for (size_t at = first; at < end; at++)
+      for (size_t j = 0; j < n; j++)
+        if (at >= views[j].base() && at < views[j].base() + views[j].segments())
+          segment(views[j], at - views[j].base(), m.attn.scratch[thread].queries[j].data(), parts[j], thread);
+    for (size_t j = 0; j < n; j++) merge(views[j], parts[j]);
+  };
   par_for(m.pool, count * pieces, par_grain(m.pool, count * pieces), [&](size_t b, size_t e, unsigned thread) {
-    while (b < e) {
-      const size_t i = b / pieces, k = b % pieces, n = std::min(e - b, pieces - k);
-      const AttnView view = attend(i, k, cut ? k + n : SIZE_MAX, thread);
-      // acquire and release: the last one sees what the others wrote
-      if (!cut || m.attn.missing[i].fetch_sub(n, std::memory_order_acq_rel) == n) merge(view, m.attn.parts[cut ? i : thread]);
-      b += n;
+    for (size_t n = 0; b < e; b += n) {
+      const size_t i = b / pieces, k = b % pieces;
+      n = cut ? std::min(e - b, pieces - k) : std::min({e - b, tiles.alike(i), kTogether});
+      if (cut)
+        some_segments(i, k, k + n, thread);
+      else
+        whole_tiles(i, n, thread);
     }
   });
   if (fault.any()) fail("an attention score is not finite", fault.token());

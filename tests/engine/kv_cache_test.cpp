@@ -144,7 +144,9 @@ TEST(KvCache, AttentionAsksForAChunksFirstTokens) {
   const auto calls = [&](bool pages, size_t token, size_t segment) {
     const AttnView view{kLayer, kHead, {kHead * kQueries, kQueries, token, 2}, 1.0f, {0, 0}, {447, 448}};
     return calls_of(cache, [&] {
-      EXPECT_EQ(attend_segment(noting(pages), cache, view, segment, work.scratch[0], work.parts[0], work.segments), 2u);
+      EXPECT_EQ(attend_segment(noting(pages), cache, view, segment, work.scratch[0].queries[0].data(),
+                               work.scratch[0].scores.data(), work.parts[0], work.segments),
+                2u);
     });
   };
   using Both = std::pair<Calls, Calls>;
