@@ -227,5 +227,34 @@ TEST(Buffer, IsZeroedAlignedAndRefusesTheImpossible) {
   expect_words(error_of([] { Buffer<float>("a test", {size_t{1} << 32, size_t{1} << 32, 1}); }), {"a test", "memory"});
 }
 
+std::vector<const float*> scored;  // the keys of each call
+void note_keys(const float* q, const float* k, float* s, size_t dim, size_t blocks, size_t queries, float scale) {
+  scored.push_back(k);
+  kern_table(Path::ref).attn_score_f32(q, k, s, dim, blocks, queries, scale);
+}
+
+// Four tiles at a time go through the segments, so that three of four find their keys in a cache.
+TEST(Engine, APromptsTilesReadASegmentTogether) {
+  const ModelShape s{.layers = 1, .dim = 32, .heads = 4, .kv_heads = 2, .head_dim = 16, .ffn = 32, .vocab = 17, .ctx = 600};
+  const auto m = make_model(random_weights(s, true, 2), all(TType::q8));
+  KernTable kern = kern_table(Path::ref);
+  kern.attn_score_f32 = note_keys;
+  Pool one(1);
+  EngOptions opt;
+  opt.chunk = 24;
+  Engine e(*m, kern, one, opt);
+  eng_fill(e, 512);
+  scored.clear();
+  std::vector<int32_t> ids(24);  // six tiles of four tokens and two heads for each KV head
+  eng_step(e, ids, 512, {});
+  const std::vector<ptrdiff_t> want = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 1, 1, 2, 2};
+  ASSERT_EQ(scored.size(), 2 * want.size());
+  for (const size_t head : {size_t{0}, want.size()}) {
+    std::vector<ptrdiff_t> segments;
+    for (size_t i = 0; i < want.size(); i++) segments.push_back((scored[head + i] - scored[head]) / (256 * 16));
+    EXPECT_EQ(segments, want);
+  }
+}
+
 }  // namespace
 }  // namespace nyb::test

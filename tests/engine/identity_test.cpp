@@ -316,6 +316,24 @@ TEST(IdentityOdd, ManySegments) {
   }
 }
 
+// More heads to a KV head than the kernels take at once: its tiles are parts of them, and all look at the same keys; with a window
+// not at the same segments.
+TEST(IdentityOdd, ManyHeadsShareKeys) {
+  for (const auto& [heads, window] : {std::pair<uint32_t, uint32_t>{9, 0}, {12, 0}, {17, 0}, {9, 100}}) {
+    ModelShape s{.layers = 1, .dim = 24, .heads = 2 * heads, .kv_heads = 2, .head_dim = 8, .ffn = 16, .vocab = 17, .ctx = 400};
+    if (window > 0) s.windows = {window};
+    const auto m = make_model(random_weights(s, true, heads), all(TType::q8));
+    const std::vector<int32_t> ids = random_ids(*m, window > 0 ? 380 : 280, 8);
+    const std::vector<float> want = reference(*m, KvType::f32, ids);
+    for (const Path path : runnable_paths())
+      for (const auto& [threads, chunk] : {std::pair<unsigned, size_t>{1, SIZE_MAX}, {3, 70}}) {
+        const Way way{path, threads, chunk, false};
+        SCOPED_TRACE(testing::Message() << heads << " heads, window " << window << ", " << way);
+        ASSERT_NO_FATAL_FAILURE(expect_same(logits_of(*m, KvType::f32, way, ids, pool_of(threads)), want, s.vocab));
+      }
+  }
+}
+
 bool asked[4];  // keys and values of f32, of f16
 template <auto Kernel, size_t kWhich, class... Args>
 void noting(Args... args) {
