@@ -42,6 +42,22 @@ void refuse_reply_options(const CLI::App& app, const ChatOptions& o) {
                                    o.replay.empty() ? "gives none" : "takes what shapes them from the record"));
 }
 
+void refuse_idle(const CLI::App& app, const char* beside, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (app.count(name)) throw UsageError(fmt::format("{} does nothing beside {}; leave it out", name, beside));
+}
+
+// What would change neither the answer nor the time of what is asked for.
+void refuse_idle_options(const CLI::App& app, const ChatOptions& o) {
+  if (o.verify)
+    refuse_idle(app, "--verify",
+                {"--ctx", "--kv", "--chunk", "--speculate", "--json", "--fingerprint", "--date", "--template-var"});
+  if (!o.eval.empty()) refuse_idle(app, "--eval", {"--speculate"});
+  if (!o.logits.empty()) refuse_idle(app, "--logits", {"--speculate"});  // it runs token by token
+  if (o.raw) refuse_idle(app, "--raw", {"--date", "--template-var"});
+  if (o.ids) refuse_idle(app, "--ids", {"--date", "--template-var"});
+}
+
 // One of two words for how the model is loaded, or a conversation: ./huge is a file of that name.
 void set_load(const std::string& s, ChatOptions& o) {
   for (const LoadMode m : {LoadMode::map, LoadMode::huge})
@@ -203,7 +219,10 @@ void chat_options(CLI::App& app, ChatOptions& o) {
   conversation_options(app, o);
   output_options(app, o);
   prompt_options(app, o);
-  app.callback([&app, &o] { refuse_reply_options(app, o); });
+  app.callback([&app, &o] {
+    refuse_reply_options(app, o);
+    refuse_idle_options(app, o);
+  });
   app.footer(
       "Without a message it talks: /help lists its commands, Ctrl+C stops a reply, end of input leaves.\n"
       "Options may also be written kernel=avx2. Exit codes: 0 done, 1 an error, 2 wrong usage, 130 interrupted.");
