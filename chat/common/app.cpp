@@ -37,6 +37,15 @@ int fail(std::string_view what, int code) {
   return code;
 }
 
+// Too many values or none, for CLI11's own words name neither the fault nor what to do.
+std::string mismatch(const CLI::App& app, const std::string& what) {
+  const std::string name = what.substr(0, what.find(": "));
+  const CLI::Option* o = app.get_option_no_throw(name);
+  if (!o) return what;
+  if (o->count() > 1) return fmt::format("{} is given {} times; give it once", name, o->count());
+  return fmt::format("{} takes a value, {}, and none is given", name, o->get_type_name());
+}
+
 int run_guarded(CLI::App& app, const std::vector<std::string>& words, const std::function<int()>& body) {
   try {
     std::vector<std::string> reversed = app_words(app, words);  // CLI11 takes them last first
@@ -49,6 +58,8 @@ int run_guarded(CLI::App& app, const std::vector<std::string>& words, const std:
   } catch (const CLI::CallForVersion&) {
     out_write(fmt::format("{} {}\n", app.get_name(), NYB_VERSION));
     return 0;
+  } catch (const CLI::ArgumentMismatch& e) {  // before ParseError, which it is
+    return fail(fmt::format("{} (see {} --help)", mismatch(app, e.what()), app.get_name()), 2);
   } catch (const CLI::ParseError& e) { return fail(fmt::format("{} (see {} --help)", e.what(), app.get_name()), 2); }
 }
 
