@@ -17,6 +17,9 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   const InFile in(path);
   size_ = in.size();
   void* p = mmap(nullptr, size_, PROT_READ, MAP_SHARED, in.fd(), 0);
+  if (p == MAP_FAILED && errno == ENOMEM)  // it takes addresses, not memory
+    throw Error(path + ": cannot map it: this process has no addresses left for its " + std::to_string(size_) +
+                " bytes; a limit on them, in KiB, is told and set by ulimit -v");
   if (p == MAP_FAILED) throw Error(path + ": cannot map it: " + std::strerror(errno));
   data_ = static_cast<const uint8_t*>(p);
   guard_ = map_guard_add(p, size_, path);

@@ -57,6 +57,23 @@ TEST(MapGuard, EveryMappingIsKnown) {
   }
 }
 
+// A limit on addresses is met as one: 47 bits of them hold no twenty files of 8 TiB.
+TEST(MapGuard, NoAddressesLeft) {
+  const fs::path p = file_of("long", 1);
+  std::error_code ec;
+  fs::resize_file(p, uint64_t{8} << 40, ec);
+  if (ec) GTEST_SKIP() << "this machine has no file system for a file of 8 TiB: " << ec.message();
+  std::vector<MappedFile> files;
+  files.reserve(20);
+  const std::string said = test::message_of([&] {
+    for (int i = 0; i < 20; i++) files.emplace_back(p.string());
+  });
+  files.clear();
+  fs::remove(p);
+  EXPECT_TRUE(
+      test::says(said, "no addresses left for its 8796093022208 bytes; a limit on them, in KiB, is told and set by ulimit"));
+}
+
 // One that is gone is not blamed for a fault at the place where it was.
 TEST(MapGuard, UnmappedIsForgotten) {
   const fs::path p = file_of("plain", kBytes);
