@@ -1,6 +1,8 @@
 // list.cpp - numbers in a row.
 #include "list.h"
 #include <fmt/format.h>
+#include <algorithm>
+#include <utility>
 #include "common/app.h"
 #include "common/options.h"
 
@@ -31,14 +33,20 @@ Range range_of(std::string_view option, const std::string& word, uint32_t low, u
   return r;
 }
 
+template <class T>
+void add_new(std::vector<T>& all, T value) {
+  if (std::find(all.begin(), all.end(), value) == all.end()) all.push_back(std::move(value));
+}
+
 }  // namespace
 
 std::vector<std::string> read_words(std::string_view option, const std::string& text) {
   std::vector<std::string> all;
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
-    all.push_back(text.substr(at, comma - at));
-    if (all.back().empty()) throw Error(fmt::format("{}: '{}' has an empty part between its commas", option, human_words(text)));
+    std::string word = text.substr(at, comma - at);
+    if (word.empty()) throw Error(fmt::format("{}: '{}' has an empty part between its commas", option, human_words(text)));
+    add_new(all, std::move(word));
     at = comma + 1;
   }
   return all;
@@ -49,7 +57,7 @@ std::vector<uint32_t> read_list(std::string_view option, const std::string& text
   for (const std::string& word : read_words(option, text)) {
     const Range r = range_of(option, word, low, high);
     for (uint64_t v = r.first; v <= r.last; v = r.times ? v * r.step : v + r.step) {
-      all.push_back(static_cast<uint32_t>(v));
+      add_new(all, static_cast<uint32_t>(v));
       if (all.size() > kMost) throw Error(fmt::format("{}: '{}' are more than {} numbers", option, human_words(text), kMost));
     }
   }

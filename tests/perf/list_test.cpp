@@ -16,6 +16,7 @@ TEST(List, NumbersAndRanges) {
   EXPECT_EQ(read_list("-t", "1-10+4", 1, 64), (Numbers{1, 5, 9}));
   EXPECT_EQ(read_list("-t", "1-16*2", 1, 64), (Numbers{1, 2, 4, 8, 16}));
   EXPECT_EQ(read_list("-t", "1-2,8-10", 1, 64), (Numbers{1, 2, 8, 9, 10}));
+  EXPECT_EQ(read_list("-t", "2,1,1-4,2", 1, 64), (Numbers{2, 1, 3, 4})) << "nothing is measured twice";
   EXPECT_EQ(read_list("-d", "0", 0, 64), (Numbers{0}));
   EXPECT_EQ(read_list("-d", "4294967295-4294967295+4294967295", 0, UINT32_MAX), (Numbers{UINT32_MAX}));
 }
@@ -29,7 +30,7 @@ TEST(List, WhatIsNoneIsNamed) {
     } catch (const Error& e) { EXPECT_NE(std::string(e.what()).find("--threads"), std::string::npos) << e.what(); }
   EXPECT_THROW(read_list("-d", "0-2000", 0, 4000), Error);
   EXPECT_THROW(read_words("--shape", "a,,b"), Error);
-  EXPECT_EQ(read_words("--shape", "a,b"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(read_words("--shape", "a,b,a"), (std::vector<std::string>{"a", "b"}));
 }
 
 }  // namespace
