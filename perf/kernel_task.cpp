@@ -86,16 +86,19 @@ void run_kernel_task(const CpuFeatures& cpu, const KernelTask& task, const std::
         for (const KernelBench& b : group) benchmark::RegisterBenchmark(b.name.c_str(), b.run);
       });
     }
+  std::string left_out;
   if (task.paths.empty() && task.shapes.empty())
     for (auto& fork_join : fork_join_groups()) registers.push_back(std::move(fork_join));
+  else
+    left_out = "(fork and join are not measured with --kernel or --shape)";
   registered_options(std::move(args));
   if (!list) check_kernels(paths, sizes);
-  if (!own) return run_registered(cpu, !paths.empty(), registers);
+  if (!own) return run_registered(cpu, !paths.empty(), left_out, registers);
   const Machine machine = machine_here(command);
   Table table(std::move(notes), task.format, machine);
   for (const std::string& name : names) table.order(name);
   KernelReporter reporter([&](KernelRow r) { table.add(std::move(r)); });
-  run_groups(cpu, !paths.empty(), registers, reporter, [&] { table.tell(); });
+  run_groups(cpu, !paths.empty(), left_out, registers, reporter, [&] { table.tell(); });
   table.end(mca->problems());
 }
 

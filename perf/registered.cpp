@@ -126,7 +126,7 @@ void check_file(const std::string& name) {
   throw Error(fmt::format("cannot write '{}': {}", name, std::strerror(errno)));
 }
 
-void check_filter(const CpuFeatures& cpu, bool kernels) {
+void check_filter(const CpuFeatures& cpu, bool kernels, const std::string& left_out) {
   std::ostringstream list, faults;
   Nothing nothing(false);
   nothing.SetOutputStream(&list);
@@ -137,13 +137,14 @@ void check_filter(const CpuFeatures& cpu, bool kernels) {
     throw UsageError(fmt::format("'{}' is no regular expression; --benchmark_filter takes one, such as gemv.*cold", filter));
   if (const std::string missing = cpu_missing(cpu, Path::avx2); !kernels && !missing.empty())
     throw Error(fmt::format("this CPU lacks {}, so there is no kernel to measure", missing));
-  throw Error(fmt::format("no benchmark has '{}' in its name; --benchmark_list_tests lists them", filter));
+  throw Error(fmt::format("no benchmark has '{}' in its name{}{}; --benchmark_list_tests lists them", filter,
+                          left_out.empty() ? "" : " ", left_out));
 }
 
 // All of them, to see whether the filter lets any through.
-void register_checked(const CpuFeatures& cpu, bool kernels, const Registers& all) {
+void register_checked(const CpuFeatures& cpu, bool kernels, const std::string& left_out, const Registers& all) {
   for (const auto& one : all) one();
-  check_filter(cpu, kernels);
+  check_filter(cpu, kernels, left_out);
   if (const std::string missing = cpu_missing(cpu, Path::avx2); !kernels && !missing.empty())
     say(fmt::format("this CPU lacks {}, so no kernel is measured, only fork and join", missing));
 }
@@ -177,19 +178,19 @@ void registered_options(std::vector<std::string> given) {
   if (const std::string fault = faults.text(); !fault.empty()) throw UsageError(fault);
 }
 
-void run_registered(const CpuFeatures& cpu, bool kernels, const Registers& all) {
-  register_checked(cpu, kernels, all);
+void run_registered(const CpuFeatures& cpu, bool kernels, const std::string& left_out, const Registers& all) {
+  register_checked(cpu, kernels, left_out, all);
   const Out out;
   run(nullptr);
   benchmark::Shutdown();
 }
 
-void run_groups(const CpuFeatures& cpu, bool kernels, const Registers& groups, benchmark::BenchmarkReporter& display,
-                const std::function<void()>& done) {
+void run_groups(const CpuFeatures& cpu, bool kernels, const std::string& left_out, const Registers& groups,
+                benchmark::BenchmarkReporter& display, const std::function<void()>& done) {
   std::ostringstream unused;  // "failed to match", of each group that the filter leaves out
   display.SetOutputStream(&unused);
   display.SetErrorStream(&unused);
-  register_checked(cpu, kernels, groups);
+  register_checked(cpu, kernels, left_out, groups);
   if (!results.name.empty()) {
     run(&display);
     done();

@@ -163,6 +163,16 @@ TEST(Perf, TheKernelsAtAShape) {
   for (const char* name : {"4096x4096", "fork_join"}) EXPECT_EQ(r.out.find(name), std::string::npos) << name;
 }
 
+TEST(Perf, AFilterForWhatIsLeftOut) {
+  for (const Args& more : {Args{"--kernel", "ref"}, Args{"--kernel", "ref", "--shape", "126m"}}) {
+    Args a = {"--kernels", "--benchmark_filter=fork_join"};
+    a.insert(a.end(), more.begin(), more.end());
+    expect_sentence(perf(a, {}, "perf_bare"), 1,
+                    "no benchmark has 'fork_join' in its name (fork and join are not measured with --kernel or --shape)",
+                    "perf_bare");
+  }
+}
+
 TEST(Perf, TheKernelsInATable) {
   if (!kernels_run()) GTEST_SKIP() << "this CPU lacks " << cpu_missing(cpu_here(), Path::avx2);
   const Ran r = perf({"--kernels", "--kernel", "avx2", "--benchmark_filter=gemv_q8.*768x768/warm", "--benchmark_min_time=0.001"},
