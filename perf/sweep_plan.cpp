@@ -19,6 +19,13 @@ namespace {
 
 constexpr uint32_t kMostChecked = 12;  // positions whose logits are compared between the paths
 
+std::string_view kind_of(const Model& m) {
+  return probe_kind_name(m.load == LoadMode::huge ? ProbeMemory::Kind::huge : ProbeMemory::Kind::file);
+}
+
+// "126m, q4, mapped file": what sets one model of a sweep apart from the others
+std::string which(const SweepModel& m) { return fmt::format("{}, {}, {}", m.label, m.model->type_name, kind_of(*m.model)); }
+
 std::vector<float> checked_logits(const Model& m, const KernTable& kern) {
   Pool pool(1);
   EngOptions o;
@@ -59,7 +66,7 @@ SweepRow row_of(const SweepModel& m, uint32_t chunk, KvType kv, Path path, unsig
   SweepRow r;
   r.model = m.label;
   r.type = m.model->type_name;
-  r.load = probe_kind_name(m.model->load == LoadMode::huge ? ProbeMemory::Kind::huge : ProbeMemory::Kind::file);
+  r.load = kind_of(*m.model);
   r.params = m.model->shape.params;
   r.weight_bytes = cost.weights;
   r.path = path;
@@ -85,8 +92,7 @@ void add_cells(SweepPlan& plan, const SweepModel& m, const SweepOptions& o, cons
   for (const Path p : paths) {
     const ReadOrder order = read_order(table(p), *m.model);
     kerns.push_back(order.table);
-    if (order.other > 0)
-      plan.missing.push_back(fmt::format("{} on {}: {}", human_words(m.label), path_name(p), read_order_told(order)));
+    if (order.other > 0) plan.missing.push_back(order_note(m, order));
   }
   const auto add = [&](KvType kv, uint32_t depth, uint32_t threads, const KernTable& kern, uint32_t prompt, uint32_t gen) {
     if (prompt + gen == 0) return;
@@ -110,6 +116,10 @@ std::vector<int32_t> some_ids(size_t n, uint32_t vocab) {
   std::vector<int32_t> ids(n);
   for (size_t i = 0; i < n; ++i) ids[i] = static_cast<int32_t>((i * 7919 + 13) % vocab);
   return ids;
+}
+
+std::string order_note(const SweepModel& m, const ReadOrder& order) {
+  return fmt::format("{}, on {}: {}", human_words(which(m)), path_name(order.table.path), read_order_told(order));
 }
 
 uint32_t row_context(const SweepRow& r) { return r.depth + std::max(r.prompt, r.gen) + kWarmUp; }
@@ -136,7 +146,7 @@ SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableO
   }
   for (const SweepModel& m : plan.models) {
     check_equal(m, paths, table);
-    if (m.model->load == LoadMode::huge) note_huge(m.label, std::as_bytes(m.model->bytes()), plan.missing);
+    if (m.model->load == LoadMode::huge) note_huge(which(m), std::as_bytes(m.model->bytes()), plan.missing);
     add_cells(plan, m, o, paths, table);
   }
   return plan;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <vector>
+#include "engine/read_order.h"
 #include "kern/cpu.h"
 #include "probe/probe.h"
 #include "sweep.h"
@@ -31,6 +32,9 @@ void check_tests(const SweepOptions& o);
 // Checks that every kernel of every path gives the reference's bytes on each model's shapes, and that all paths give the same
 // logits. Throws as run_sweep does.
 SweepPlan sweep_plan(const CpuFeatures& cpu, const SweepOptions& o, const TableOf& table = kern_table);
+
+// In which order a path reads the model's weights, and how much longer the other takes: a line that names model, type and memory.
+std::string order_note(const SweepModel& m, const ReadOrder& order);
 
 inline constexpr uint32_t kWarmUp = 4;  // steps before a sample's clock starts; the context has room for them
 

@@ -295,6 +295,15 @@ TEST(Sweep, ReadsByTheLoopOfTheProbe) {
   expect_refused([&] { read(pool); }, "no such loop", "CPU");
 }
 
+TEST(Sweep, TellsTheOrderOfEachKindOfMemory) {
+  SweepModel m = file_model(pocket(), LoadMode::map);
+  ReadOrder order{kern_table(Path::ref), 1.4};
+  order.table.pages = true;
+  EXPECT_EQ(order_note(m, order), "pocket, q8, mapped file, on ref: weights read by pages, in order takes 1.40 times as long");
+  m.model->load = LoadMode::huge;
+  EXPECT_TRUE(order_note(m, order).starts_with("pocket, q8, 2 MiB pages, on ref: ")) << order_note(m, order);
+}
+
 TEST(Sweep, RefusesAPathThatIsWrong) {
   if (const std::string lacks = cpu_missing(cpu_here(), Path::avx2); !lacks.empty()) GTEST_SKIP() << "this CPU lacks " << lacks;
   KernTable wrong = kern_table(Path::avx2);
