@@ -46,15 +46,22 @@ std::string setting_names() {
 
 void show(Session& s, const std::string&) {
   std::string all;
+  const auto add = [&](std::string_view name, const auto& value) { all += fmt::format("{:<15} {}\n", name, value); };
   for (const Setting& setting : setting_list()) {
     const std::string value = setting.name == "seed" ? fmt::format("{}", s.seed()) : setting.get(s.options().set);
-    all += fmt::format("{:<15} {}\n", setting.name, value.empty() ? "none" : value);
+    add(setting.name, value.empty() ? "none" : value);
   }
+  const Runtime& r = s.runtime();
+  add("kernel", path_name(r.kern.table.path));
+  add("threads", r.threads.count);
+  add("kv", kv_name(r.engine->kv()));
+  add("chunk", s.options().chunk);
+  add("speculate", speculate_name(s.options().speculate));
+  add("load", load_name(r.model->load));
   if (const Conversation* c = s.conversation()) {
-    if (s.runtime().tmpl) all += fmt::format("{:<15} {}\n", "system", c->system().empty() ? "none" : human_words(c->system()));
-    all +=
-        fmt::format("{:<15} {} of {} tokens, {} turn{}{}\n", "context", std::min(c->ids().size(), c->ctx()), c->ctx(), c->turns(),
-                    c->turns() == 1 ? "" : "s", c->dropped() ? fmt::format(" ({} older left out)", c->dropped()) : "");
+    if (r.tmpl) add("system", c->system().empty() ? "none" : human_words(c->system()));
+    add("context", fmt::format("{} of {} tokens, {} turn{}{}", std::min(c->ids().size(), c->ctx()), c->ctx(), c->turns(),
+                               c->turns() == 1 ? "" : "s", c->dropped() ? fmt::format(" ({} older left out)", c->dropped()) : ""));
   }
   err_write(all);
 }
@@ -140,7 +147,7 @@ const std::vector<Command>& command_list() {
       {"/reset", "", "forget the conversation; the system message stays", false, reset},
       {"/system", "TEXT", "set the system message; without TEXT there is none", false, system_message},
       {"/set", "NAME VALUE", "change a setting: " + setting_names(), false, set},
-      {"/show", "", "the settings, and how full the context is", false, show},
+      {"/show", "", "the settings, what runs, and how full the context is", false, show},
       {"/regen", "", "answer the last message again", false, regen},
       {"/undo", "", "take back the last message and its reply", false, undo},
       {"/save", "FILE", "save the conversation", true, save},

@@ -143,13 +143,13 @@ void engine_options(CLI::App& app, ChatOptions& o) {
   opt_text(
       app, "--speculate",
       [&o](const std::string& s) {
-        if (s != "auto" && s != "on" && s != "off")
-          throw Error(fmt::format("--speculate takes auto, on or off, not '{}'", human_words(s)));
-        o.speculate = s == "auto" ? Speculate::automatic : s == "on" ? Speculate::on : Speculate::off;
+        for (const Speculate one : {Speculate::automatic, Speculate::on, Speculate::off})
+          if (s == speculate_name(one)) return void(o.speculate = one);
+        throw Error(fmt::format("--speculate takes auto, on or off, not '{}'", human_words(s)));
       },
       "Check guesses at the next tokens, taken from what was said before, in one pass")
       ->type_name("auto|on|off")
-      ->default_str("auto")
+      ->default_str(std::string(speculate_name(o.speculate)))
       ->group(kGroup);
 }
 
@@ -178,6 +178,15 @@ void prompt_options(CLI::App& app, ChatOptions& o) {
 }
 
 }  // namespace
+
+std::string_view speculate_name(Speculate s) {
+  switch (s) {
+    case Speculate::automatic: return "auto";
+    case Speculate::on: return "on";
+    case Speculate::off: return "off";
+  }
+  return "";
+}
 
 std::vector<int32_t> parse_ids(std::string_view text) {
   std::vector<int32_t> ids;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 #include "chat/settings.h"
 #include "common/cli.h"
@@ -13,6 +14,7 @@ namespace nyb {
 
 // Guessing what comes next from what was said (engine/draft.h): where it saves time, wherever it can, never.
 enum class Speculate : uint8_t { automatic, on, off };
+std::string_view speculate_name(Speculate s);  // as --speculate takes it
 
 struct ChatOptions {
   std::string model;                         // empty: the built-in one

@@ -108,9 +108,10 @@ std::string no_template(const Runtime& r) {
 
 std::string banner(const Runtime& r) {
   const Model& m = *r.model;
-  return fmt::format("{}: {} parameters, {}, {}; kernel {} ({}); {} thread{} ({})\n", human_words(m.name),
+  return fmt::format("{}: {} parameters, {}, {}; kernel {} ({}); {} thread{} ({}){}\n", human_words(m.name),
                      human_count(m.shape.params), m.type_name, human_bytes(m.file_bytes), path_name(r.kern.table.path),
-                     r.kern.reason, r.threads.count, r.threads.count == 1 ? "" : "s", r.threads.reason);
+                     r.kern.reason, r.threads.count, r.threads.count == 1 ? "" : "s", r.threads.reason,
+                     r.engine->kv() == KvType::f32 ? "" : fmt::format("; cache {}", kv_name(r.engine->kv())));
 }
 
 }  // namespace nyb

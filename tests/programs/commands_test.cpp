@@ -75,6 +75,20 @@ TEST(Commands, ShowTellsWhatIsSet) {
     EXPECT_NE(l.err.find(text), std::string::npos) << text << " in\n" << l.err;
 }
 
+TEST(Commands, ShowTellsWhatRuns) {
+  const Args how = {"--kernel", "ref", "--threads", "2", "--kv", "q8", "--chunk", "5", "--speculate", "off"};
+  const Spoken l = talk("/show\n", how);
+  for (const char* text : {"kernel          ref\n", "threads         2\n", "kv              q8\n", "chunk           5\n",
+                           "speculate       off\n", "load            map\n"})
+    EXPECT_NE(l.err.find(text), std::string::npos) << text << " in\n" << l.err;
+  EXPECT_NE(talk("/show\n", {}).err.find("speculate       auto\n"), std::string::npos);
+}
+
+TEST(Commands, TheBannerTellsACacheOfAnotherType) {
+  EXPECT_NE(chat({"--kv", "q8", "-p", "hi"}).err.find("); cache q8\n"), std::string::npos);
+  EXPECT_EQ(chat({"-p", "hi"}).err.find("cache f32"), std::string::npos);
+}
+
 TEST(Commands, SetSeedBeginsTheNumbersAgain) {
   const Spoken l = talk("Tell me a story\n/reset\n/set seed 6\nTell me a story\n", {"--temp", "2", "--seed", "6"});
   EXPECT_EQ(l.replies.at(0)["ids"], l.replies.at(1)["ids"]);
