@@ -72,15 +72,14 @@ struct Replier::Run {
   StopTokens stop_tokens;
   StopMatch stop;
   Utf8Stream utf8;
-  int32_t before = -1;  // the id that the next one follows
-  Drafter drafter;
+  int32_t before = -1;         // the id that the next one follows
   std::vector<int32_t> ahead;  // guesses whose logits are in rows_
   size_t right = 0;            // of them, so far
-  Run(StopTexts&& s, bool always_guess) : stop_tokens(std::move(s.tokens)), stop(std::move(s.texts)), drafter(always_guess) {}
+  explicit Run(StopTexts&& s) : stop_tokens(std::move(s.tokens)), stop(std::move(s.texts)) {}
 };
 
 Replier::Replier(Runtime& r, const ChatOptions& o, uint64_t seed)
-    : r_(r), o_(o), sampler_(o.set.samp, seed), rows_(r.model->shape.vocab), row_(rows_) {}
+    : r_(r), o_(o), sampler_(o.set.samp, seed), drafter_(o.speculate == Speculate::on), rows_(r.model->shape.vocab), row_(rows_) {}
 
 // Cuts the cache back to what it shares with `ids`, of which at least one is left to run. Returns how many it kept.
 uint32_t Replier::keep_shared(const std::vector<int32_t>& ids) {
@@ -157,7 +156,7 @@ void Replier::record(Run& run, int32_t id) const {
 
 // Counts the first `tried` guesses of the last pass: a reply that ends, or goes on from an older turn, leaves the others unchecked.
 void Replier::settle(Run& run, size_t tried) {
-  if (tried > 0) run.drafter.scored(tried, run.right);
+  if (tried > 0) drafter_.scored(tried, run.right);
   run.reply.guessed += static_cast<uint32_t>(tried);
   run.ahead.clear();
   run.right = 0;
@@ -170,7 +169,7 @@ void Replier::step_ahead(Run& run, int32_t id) {
   if (!logits && o_.speculate != Speculate::off) {
     cached_.push_back(id);          // while the guess looks at it
     const size_t chunk = o_.chunk;  // of more the engine makes several passes
-    run.ahead = run.drafter.guess(cached_, std::min({e.ctx() - pos - 1, o_.set.max - run.reply.ids.size() - 1, chunk - 1}));
+    run.ahead = drafter_.guess(cached_, std::min({e.ctx() - pos - 1, o_.set.max - run.reply.ids.size() - 1, chunk - 1}));
     cached_.pop_back();
   }
   std::vector<int32_t> ids{id};
@@ -182,12 +181,12 @@ void Replier::step_ahead(Run& run, int32_t id) {
     eng_step(e, ids, static_cast<uint32_t>(pos), std::span(rows_).first(ids.size() * vocab));
   } catch (const Error&) {
     if (run.ahead.empty()) throw;
-    run.drafter.scored(run.ahead.size(), 0);  // it may be of a guess only, which gained nothing
+    drafter_.scored(run.ahead.size(), 0);  // it may be of a guess only, which gained nothing
     run.ahead.clear();
     start = Clock::now();
     eng_step(e, std::span(ids).first(1), static_cast<uint32_t>(pos), row_);
   }
-  run.drafter.timed(run.ahead.size(), since(start));
+  drafter_.timed(run.ahead.size(), since(start));
   ++run.reply.steps;
 }
 
@@ -241,7 +240,7 @@ void Replier::sample(Run& run) {
 }
 
 Reply Replier::run(const std::vector<int32_t>& prompt) {
-  Run run(stop_texts(r_, o_.set.stops), o_.speculate == Speculate::on);
+  Run run(stop_texts(r_, o_.set.stops));
   Reply& rep = run.reply;
   sampler_.params = o_.set.samp;
   rep.prompt_tokens = static_cast<uint32_t>(prompt.size());

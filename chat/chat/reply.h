@@ -71,7 +71,7 @@ class Replier {
   void read_again(Run& run, const std::vector<int32_t>& ids);
   void sample(Run& run);
   void advance(Run& run, int32_t id);
-  static void settle(Run& run, size_t tried);
+  void settle(Run& run, size_t tried);
   void step_ahead(Run& run, int32_t id);
   void record(Run& run, int32_t id) const;
   bool show(Run& run, int32_t id);
@@ -79,6 +79,7 @@ class Replier {
   Runtime& r_;
   const ChatOptions& o_;
   Sampler sampler_;
+  Drafter drafter_;              // what passes took, and how often it was right, in the replies before as well
   std::vector<int32_t> cached_;  // ids whose keys and values the cache holds
   std::vector<float> rows_;      // logits of the last pass's positions
   std::span<float> row_;         // and of the last position, one of them

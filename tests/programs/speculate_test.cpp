@@ -88,6 +88,15 @@ TEST(Speculate, CountsWhatTheReplyDecided) {
   }
 }
 
+// With three tokens a reply the first pass alone may guess, and a guess needs the time of a pass without: one of a reply before.
+// Until a pass with a guess was timed, it is worth it.
+TEST(Speculate, RemembersTheTimesOfEarlierReplies) {
+  uint32_t guessed = 0;
+  for (const json& j : talk("What is int4?\nWhat is int4?\nWhat is int4?\n", {"--temp", "0", "--max", "3"}).replies)
+    guessed += j["guessed_tokens"].get<uint32_t>();
+  EXPECT_GT(guessed, 0u);
+}
+
 // A pass over the weights is one: a token and its guesses are no more than a chunk.
 TEST(Speculate, NoMoreThanAChunk) {
   const Both b = both_ways(kTalk, {"--temp", "0", "--chunk", "3"});
