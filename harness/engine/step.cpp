@@ -1,4 +1,5 @@
-// step.cpp - a layer, stage by stage; every stage is one par_for, and between two of them nothing is computed.
+// step.cpp - a layer, stage by stage; every stage is one par_for (attention's may need another for its quantizing), and between two of
+// them nothing is computed.
 #include "engine/step.h"
 
 #include <fmt/format.h>
@@ -186,7 +187,9 @@ void EngStep::chunk(std::span<const int32_t> ids, size_t pos) {
   tokens_ = ids.size();
   pos_ = pos;
   if (m.opt.clock) m.opt.clock->start();
-  for (size_t t = 0; t < tokens_; t++) tensor_row(*m.model.embed, static_cast<uint64_t>(ids[t]), m.x[t]);
+  par_for(m.pool, tokens_, 1, [&](size_t b, size_t e, unsigned) {
+    for (size_t t = b; t < e; t++) tensor_row(*m.model.embed, static_cast<uint64_t>(ids[t]), m.x[t]);
+  });
   lap(Stage::embed);
   for (layer_ = 0; layer_ < m.shape.layers; layer_++) {
     check_cancel();
