@@ -9,7 +9,7 @@ namespace {
 constexpr char kWhat[] = "attention's working memory";
 
 size_t segments_of(uint32_t ctx) { return (ctx + kSegment - 1) / kSegment; }
-size_t parts_of(unsigned threads) { return threads * kTogether; }
+size_t parts_of(unsigned threads) { return threads * tiles_together(threads); }
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "engine/buffer.h"
@@ -13,8 +14,10 @@ namespace nyb {
 inline constexpr size_t kSegment = 256;    // absolute positions; fixed by the numerics, and a row of the kernels' scores
 inline constexpr size_t kMostQueries = 8;  // that the kernels take at once
 // Tiles of a prompt that a thread takes through the segments together: what it reads of the cache, a quarter of a megabyte where
-// heads have 128 floats, is in the second cache for all but the first.
+// heads have 128 floats, is in the second cache for all but the first. Many threads have few tiles each, and parts take memory.
 inline constexpr size_t kTogether = 4;
+constexpr size_t tiles_together(size_t threads) { return threads <= 16 ? kTogether : 2; }
+static_assert(tiles_together(1) >= 2 && tiles_together(SIZE_MAX) >= 2, "AttnWork::cut counts on parts for two tiles a thread");
 
 // Queries that look at the same keys together: heads head..head+heads-1, which share a KV head, of tokens token..token+tokens-1.
 struct AttnTile {
@@ -70,7 +73,7 @@ class AttnWork {
   bool cut(size_t tiles) const { return scratch.size() > 1 && tiles < 2 * scratch.size(); }
 
   std::vector<Scratch> scratch;              // one a thread
-  std::vector<Parts> parts;                  // kTogether a thread; of tiles that are cut one a tile
+  std::vector<Parts> parts;                  // tiles_together a thread; of tiles that are cut one a tile
   std::vector<std::atomic<size_t>> missing;  // segments of a tile that are cut out and not done
   size_t segments;                           // of the longest context
 };

@@ -22,6 +22,7 @@ bool EngStep::attend_all(size_t layer, bool groups) {
   const bool cut = most > 1 && m.attn.cut(count);
   const size_t pieces = cut ? most : 1;
   for (size_t i = 0; cut && i < count; i++) m.attn.missing[i].store(most, std::memory_order_relaxed);
+  const size_t together = tiles_together(m.pool.threads());
   const bool apart = tiles.apart(dim);
   Fault fault, value;
 
@@ -63,7 +64,7 @@ bool EngStep::attend_all(size_t layer, bool groups) {
       first = std::min(first, views[j].base());
       end = std::max(end, views[j].base() + views[j].segments());
     }
-    AttnWork::Parts* const parts = &m.attn.parts[thread * kTogether];
+    AttnWork::Parts* const parts = &m.attn.parts[thread * together];
     for (size_t at = first; at < end; at++)
       for (size_t j = 0; j < n; j++)
         if (at >= views[j].base() && at < views[j].base() + views[j].segments())
@@ -73,7 +74,7 @@ bool EngStep::attend_all(size_t layer, bool groups) {
   par_for(m.pool, count * pieces, par_grain(m.pool, count * pieces), [&](size_t b, size_t e, unsigned thread) {
     for (size_t n = 0; b < e; b += n) {
       const size_t i = b / pieces, k = b % pieces;
-      n = cut ? std::min(e - b, pieces - k) : std::min({e - b, tiles.alike(i), kTogether});
+      n = cut ? std::min(e - b, pieces - k) : std::min({e - b, tiles.alike(i), together});
       if (cut)
         some_segments(i, k, k + n, thread);
       else

@@ -326,7 +326,7 @@ TEST(IdentityOdd, ManyHeadsShareKeys) {
     const std::vector<int32_t> ids = random_ids(*m, window > 0 ? 380 : 280, 8);
     const std::vector<float> want = reference(*m, KvType::f32, ids);
     for (const Path path : runnable_paths())
-      for (const auto& [threads, chunk] : {std::pair<unsigned, size_t>{1, SIZE_MAX}, {3, 70}}) {
+      for (const auto& [threads, chunk] : {std::pair<unsigned, size_t>{1, SIZE_MAX}, {3, 70}, {20, 70}}) {
         const Way way{path, threads, chunk, false};
         SCOPED_TRACE(testing::Message() << heads << " heads, window " << window << ", " << way);
         ASSERT_NO_FATAL_FAILURE(expect_same(logits_of(*m, KvType::f32, way, ids, pool_of(threads)), want, s.vocab));
