@@ -1,5 +1,5 @@
-// step.cpp - a layer, stage by stage; every stage is one par_for (attention's may need another for its quantizing), and between two of
-// them nothing is computed.
+// step.cpp - a layer, stage by stage; every stage is one par_for (attention's may need another for its quantizing), and between two
+// of them nothing is computed.
 #include "engine/step.h"
 
 #include <fmt/format.h>
