@@ -251,7 +251,7 @@ TEST(Engine, APromptsTilesReadASegmentTogether) {
   ASSERT_EQ(scored.size(), 2 * want.size());
   for (const size_t head : {size_t{0}, want.size()}) {
     std::vector<ptrdiff_t> segments;
-    for (size_t i = 0; i < want.size(); i++) segments.push_back((scored[head + i] - scored[head]) / (256 * 16));
+    for (size_t i = 0; i < want.size(); i++) segments.push_back((scored[head + i] - scored[head]) / (ptrdiff_t{256} * 16));
     EXPECT_EQ(segments, want);
   }
 }

@@ -402,7 +402,7 @@ TEST(IdentityOdd, PromptLengths) {
         const EmulationWatch watch(e);
         std::vector<float> last(s.vocab);  // only the last position's
         eng_step(e, std::span(ids).first(n), 0, last);
-        ASSERT_EQ(std::memcmp(last.data(), want.data() + (n - 1) * s.vocab, s.vocab * sizeof(float)), 0);
+        ASSERT_EQ(std::memcmp(static_cast<const void*>(last.data()), want.data() + (n - 1) * s.vocab, s.vocab * sizeof(float)), 0);
       }
 }
 

@@ -100,8 +100,8 @@ TEST(ReadOrder, ReadsNoMoreThanItSays) {
     return std::pair{calls, most};
   };
   const auto many = model(TType::q8, 20, 512), large = model(TType::q8, 4, 4096);
-  EXPECT_EQ(reads(*many, made_up), std::pair(size_t{8 * 16 * 2}, size_t{128} << 10));
-  EXPECT_EQ(reads(*large, made_up), std::pair(size_t{8 * 8 * 2}, size_t{512} << 10));
+  EXPECT_EQ(reads(*many, made_up), std::pair(size_t{8} * 16 * 2, size_t{128} << 10));
+  EXPECT_EQ(reads(*large, made_up), std::pair(size_t{8} * 8 * 2, size_t{512} << 10));
   // Where getting ready takes long, eight pairs are enough, once.
   EXPECT_EQ(reads(*many, [] { return now += 0.005; }).first, 8u * 2);
 }

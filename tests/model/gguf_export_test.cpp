@@ -237,7 +237,7 @@ Chosen chosen(const std::vector<float>& first, GgmlType type) {
     for (const char* n : {"gate_proj", "up_proj", "down_proj"}) {
       HfTensor& t = f.at(p + n + ".weight");
       t.shape = std::string(n) == "down_proj" ? std::vector<uint64_t>{24, 32} : std::vector<uint64_t>{32, 24};
-      t.bytes = dtype_bytes("F32", plain_values(24 * 32, 9));
+      t.bytes = dtype_bytes("F32", plain_values(size_t{24} * 32, 9));
     }
   }
   std::string& down = f.at("model.layers.1.mlp.down_proj.weight").bytes;
