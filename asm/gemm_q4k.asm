@@ -3,8 +3,7 @@
 ;   Per row and token, g ascending: I = sum of n * q, exact; acc = fma(float(I), (d * sc) * x[g].scale, acc);
 ;   acc = fma(-(dmin * m), x[g].xsum, acc); y = acc.
 ;
-; A block's d and dmin stay in m28 to m31 on avx512; elsewhere there are no registers left, so `front` keeps the block's place: gp, or gx3
-; where gp is ga; a tile of five, which has another use for gx3, finds it anew in each group.
+; A block's d and dmin stay in m28 to m31 on avx512; elsewhere there are no registers left, so gf is the block's place.
 %include "gemm.inc"
 
 %macro GEMM_FRONT 0
@@ -13,18 +12,9 @@
     vcvtph2ps m29, [gw + gp]
     vcvtph2ps m30, [gw + 32]
     vcvtph2ps m31, [gw + gp + 32]
-  %elif !gemm_in_y
-    mov front, gw
+  %else
+    GEMM_KEEP_FRONT
   %endif
-%endmacro
-
-; front, by the groups left
-%macro find_front 0
-  mov front, gn
-  neg front
-  and front, 7
-  imul front, front, -288
-  lea front, [gw + front - 64]
 %endmacro
 
 ; m%1 = the rows' bytes at offset %3 times vector %2 of the block's f16, %4 the first (0) or second (1) sixteen. [clobbered] GEMM_X
@@ -36,7 +26,7 @@
     %assign i 28 + 2 * %4 + %2
     vmulps m%[%1], m%[%1], m%[i]
   %else
-    vcvtph2ps m%[GEMM_X], [front + 32 * %4 + 16 * %2]
+    vcvtph2ps m%[GEMM_X], [gf + 32 * %4 + 16 * %2]
     vmulps m%[%1], m%[%1], m%[GEMM_X]
   %endif
 %endmacro
@@ -98,7 +88,7 @@
   %endif
   GEMM_FLOAT %1
   %if gemm_in_y
-    find_front
+    GEMM_FIND_FRONT
     factors 10, 0, 256, 0
     factors 11, 1, 256, 0
     factors 12, 0, 272, 1
@@ -111,11 +101,6 @@
 
 %macro GEMM_Q4K 1
 GEMM_BEGIN %1, gemm_q4k, n4
-  %if ISA_VNNI
-    %define front gp
-  %else
-    %define front gx3
-  %endif
   GEMM_CONST low, GEMM_T                    ; which vpdpbusd has no use for
 GEMM_TILES 288, 64, 48, 5 - 2 * ISA_VNNI + 3 * ISA_512, 5 * !ISA_VNNI
 %endmacro

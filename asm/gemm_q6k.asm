@@ -9,7 +9,7 @@
 ; their sum is 0 only when it is exactly so, which is +0 as long as acc is not -0, and acc begins at +0.
 ;
 ; Two sums a row and token leave registers for tiles of four tokens, two where there are sixteen; three on avx2, whose sums of f32 are in
-; y. A block's d stays in m30 and m31 on avx512; elsewhere `front` is the block's place: gp, or gx3 where gp is ga.
+; y. A block's d stays in m30 and m31 on avx512; elsewhere gf is the block's place.
 ;
 ; On avx2 two pieces of a half fit int16: 2 * 2 * 63 * 127 = 32,004. They are added before they are widened; the second two of the second
 ; half, for which no register is left, one by one.
@@ -22,18 +22,9 @@
   %if ISA_512
     vcvtph2ps m30, [gw]
     vcvtph2ps m31, [gw + gp]
-  %elif !gemm_in_y
-    mov front, gw
+  %else
+    GEMM_KEEP_FRONT
   %endif
-%endmacro
-
-; front, by the groups left
-%macro find_front 0
-  mov front, gn
-  neg front
-  and front, 7
-  imul front, front, -416
-  lea front, [gw + front - 32]
 %endmacro
 
 ; GEMM_W, GEMM_W1 = six bits of piece %2, low (%1 = 0) or high nibbles
@@ -209,22 +200,15 @@
     vmovaps m%[GEMM_W], m30
     vmovaps m%[GEMM_W1], m31
   %else
-    %if gemm_in_y
-      find_front
-    %endif
-    vcvtph2ps m%[GEMM_W], [front]
-    vcvtph2ps m%[GEMM_W1], [front + 16]
+    GEMM_FIND_FRONT
+    vcvtph2ps m%[GEMM_W], [gf]
+    vcvtph2ps m%[GEMM_W1], [gf + 16]
   %endif
   GEMM_ADD_SCALED %1
 %endmacro
 
 %macro GEMM_Q6K 1
 GEMM_BEGIN %1, gemm_q6k, u6
-  %if ISA_VNNI
-    %define front gp
-  %else
-    %define front gx3
-  %endif
   GEMM_CONST low, 28
   GEMM_CONST high, 29
 GEMM_TILES 416, 32, 48, 2 + !ISA_VNNI + 2 * ISA_512, 3 * !ISA_VNNI
