@@ -82,7 +82,7 @@ class Run {
     const Clock::time_point start = Clock::now();
     eng_step(engine_, ids, pos, logits_);
     const Clock::time_point stepped = Clock::now();
-    samp_pick(sampler_, engine_.kern(), logits_);
+    samp_pick(sampler_, engine_.narrow(), logits_);
     const Clock::time_point end = Clock::now();
     s.whole = seconds(end - start);
     s.sampler = seconds(end - stepped);

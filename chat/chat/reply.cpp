@@ -211,7 +211,7 @@ void Replier::sample(Run& run) {
     if (rep.ids.size() >= o_.set.max) return void(rep.stop = Stop::max);
     if (interrupted() || (stop_after && rep.ids.size() >= *stop_after)) return void(rep.stop = Stop::interrupted);
     if (!logits) run.print.add(row_);
-    const int32_t id = samp_pick(sampler_, r_.kern.table, row_, cached_);
+    const int32_t id = samp_pick(sampler_, r_.engine->narrow(), row_, cached_);
     rep.ids.push_back(id);
     record(run, id);
     if (r_.tok && r_.tok->is_end(id)) return void(rep.stop = Stop::end);

@@ -31,6 +31,7 @@ Engine::Impl::Impl(const Model& m, const KernTable& kt, Pool& p, const EngOption
     : model(m),
       shape(m.shape),
       kern(kt),
+      narrow(narrow_table(kt)),
       pool(p),
       opt(checked(m.shape, o)),
       cache(shape, opt.ctx, opt.kv),
@@ -63,6 +64,7 @@ Engine::~Engine() = default;
 
 const Model& Engine::model() const { return impl_->model; }
 const KernTable& Engine::kern() const { return impl_->kern; }
+const KernTable& Engine::narrow() const { return impl_->narrow; }
 uint32_t Engine::ctx() const { return impl_->opt.ctx; }
 KvType Engine::kv() const { return impl_->opt.kv; }
 size_t Engine::kv_bytes() const { return impl_->cache.bytes(); }

@@ -14,6 +14,10 @@ namespace nyb {
 
 class StageClock;
 
+// Steps of one token that see fewer positions than this run with narrow_table: from there on attention is what takes time beside
+// the products, and it computes.
+inline constexpr size_t kNarrowPositions = 512;
+
 struct EngOptions {
   uint32_t ctx = 0;  // positions in the cache; 0: the model's longest. Throws when above it
   KvType kv = KvType::f32;
@@ -36,6 +40,7 @@ class Engine {
   ~Engine();
   const Model& model() const;
   const KernTable& kern() const;
+  const KernTable& narrow() const;  // narrow_table of it, which is for the sampler too
   uint32_t ctx() const;
   KvType kv() const;
   size_t kv_bytes() const, work_bytes() const;  // allocated

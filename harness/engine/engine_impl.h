@@ -29,7 +29,7 @@ struct Engine::Impl {
 
   const Model& model;
   const ModelShape& shape;
-  const KernTable kern;
+  const KernTable kern, narrow;
   Pool& pool;
   EngOptions opt;  // ctx and chunk as they came out
   uint32_t filled = 0;

@@ -31,16 +31,16 @@ MatIn EngStep::input(Rows<float>& values, Rows<QxGroup>& groups) {
 
 // Makes a vector ready for products: quantized where a matrix takes groups. Checks it either way.
 bool EngStep::prepare(const float* values, QxGroup* out, size_t n, bool groups) const {
-  if (groups) return m.kern.qx_vec(values, out, n) == 0;
+  if (groups) return kern().qx_vec(values, out, n) == 0;
   float ignored;
-  return m.kern.vec_max(values, &ignored, n) == 0;
+  return kern().vec_max(values, &ignored, n) == 0;
 }
 
 void EngStep::normalize(const Tensor& weight, size_t first, size_t count, bool groups, const char* where) {
   Fault sum, value;
   par_for(m.pool, count, 1, [&](size_t b, size_t e, unsigned) {
     for (size_t t = b + first; t < e + first; t++) {
-      if (m.kern.rmsnorm(m.x[t], weight.vec(), m.norm[t], m.shape.dim, m.shape.norm_eps) != 0)
+      if (kern().rmsnorm(m.x[t], weight.vec(), m.norm[t], m.shape.dim, m.shape.norm_eps) != 0)
         sum.mark(t);
       else if (!prepare(m.norm[t], m.groups[t], m.shape.dim, groups))
         value.mark(t);
@@ -64,16 +64,16 @@ void EngStep::quantize_attention(bool groups) {
 void EngStep::add_bias(const Tensor* bias, Rows<float>& y, size_t row, size_t end) {
   if (!bias) return;
   const size_t n = std::min<size_t>(end, bias->cols) - row;
-  for (size_t t = 0; t < tokens_; t++) m.kern.vec_add(y[t] + row, bias->vec() + row, y[t] + row, n);
+  for (size_t t = 0; t < tokens_; t++) kern().vec_add(y[t] + row, bias->vec() + row, y[t] + row, n);
 }
 
 // x += w * in + bias, through m.norm, which is free by now.
 void EngStep::add_product(const PanelSplit& split, const Tensor& w, const Tensor* bias, const MatIn& in) {
   split.run([&](size_t b, size_t e, unsigned) {
     const size_t row = b * kPanelRows, rows = (e - b) * kPanelRows;
-    mat_panels(m.kern, w, b, e, in, tokens_, m.norm[0] + row, m.norm.stride());
+    mat_panels(kern(), w, b, e, in, tokens_, m.norm[0] + row, m.norm.stride());
     add_bias(bias, m.norm, row, row + rows);
-    for (size_t t = 0; t < tokens_; t++) m.kern.vec_add(m.x[t] + row, m.norm[t] + row, m.x[t] + row, rows);
+    for (size_t t = 0; t < tokens_; t++) kern().vec_add(m.x[t] + row, m.norm[t] + row, m.x[t] + row, rows);
   });
 }
 
@@ -96,7 +96,7 @@ void EngStep::qkv(const LayerTensors& layer) {
       const size_t n = panels_of(p.w.rows), from = std::max(b, first), to = std::min(e, first + n);
       if (from < to) {
         const size_t row = (from - first) * kPanelRows;
-        mat_panels(m.kern, p.w, from - first, to - first, in, tokens_, p.y[0] + row, p.y.stride());
+        mat_panels(kern(), p.w, from - first, to - first, in, tokens_, p.y[0] + row, p.y.stride());
         add_bias(p.bias, p.y, row, (to - first) * kPanelRows);
       }
       first += n;
@@ -108,7 +108,7 @@ void EngStep::qkv(const LayerTensors& layer) {
 bool EngStep::norm_heads(const Tensor* weight, float* heads, size_t count) const {
   const size_t dim = m.shape.head_dim;
   for (size_t h = 0; weight && h < count; h++)
-    if (m.kern.rmsnorm(heads + h * dim, weight->vec(), heads + h * dim, dim, m.shape.norm_eps) != 0) return false;
+    if (kern().rmsnorm(heads + h * dim, weight->vec(), heads + h * dim, dim, m.shape.norm_eps) != 0) return false;
   return true;
 }
 
@@ -124,10 +124,10 @@ void EngStep::rope_and_store(size_t layer) {
         continue;
       }
       if (half > 0) {
-        m.kern.rope(m.q[t], m.rope.cos(pos), m.rope.sin(pos), half, dim, m.shape.heads);
-        m.kern.rope(m.k[t], m.rope.cos(pos), m.rope.sin(pos), half, dim, m.shape.kv_heads);
+        kern().rope(m.q[t], m.rope.cos(pos), m.rope.sin(pos), half, dim, m.shape.heads);
+        kern().rope(m.k[t], m.rope.cos(pos), m.rope.sin(pos), half, dim, m.shape.kv_heads);
       }
-      if (!m.cache.store(m.kern, layer, pos, m.k[t], m.v[t], m.attn.scratch[thread].queries[0].data())) fault.mark(t);
+      if (!m.cache.store(kern(), layer, pos, m.k[t], m.v[t], m.attn.scratch[thread].queries[0].data())) fault.mark(t);
     }
   });
   if (sum.any()) fail("the sum of squares of a query's or key's head is not finite", sum.token());
@@ -166,10 +166,10 @@ void EngStep::feed_forward(size_t layer) {
   // Two panels make a group of activations, so whoever has computed them quantizes them.
   m.split.gate_up.run([&](size_t b, size_t e, unsigned) {
     const size_t row = b * kPanelRows, rows = (e - b) * kPanelRows;
-    mat_panels(m.kern, *t.gate, b, e, in, tokens_, m.gate[0] + row, m.gate.stride());
-    mat_panels(m.kern, *t.up, b, e, in, tokens_, m.up[0] + row, m.up.stride());
+    mat_panels(kern(), *t.gate, b, e, in, tokens_, m.gate[0] + row, m.gate.stride());
+    mat_panels(kern(), *t.up, b, e, in, tokens_, m.up[0] + row, m.up.stride());
     for (size_t i = 0; i < tokens_; i++) {
-      m.kern.swiglu(m.gate[i] + row, m.up[i] + row, m.gate[i] + row, rows);
+      kern().swiglu(m.gate[i] + row, m.up[i] + row, m.gate[i] + row, rows);
       if (!prepare(m.gate[i] + row, m.wide[i] + row / kGroup, std::min<size_t>(rows, m.shape.ffn - row), groups)) fault.mark(i);
     }
   });
@@ -208,17 +208,17 @@ void EngStep::logits(size_t first, size_t count, std::span<float> out) {
   soon_qkv(0);
   m.split.head.run([&](size_t b, size_t e, unsigned) {
     // Straight into the caller's memory, but for the rows that pad the last panel: there is no room for them there.
-    if (b < whole) mat_panels(m.kern, head, b, std::min(e, whole), in, count, out.data() + b * kPanelRows, vocab);
+    if (b < whole) mat_panels(kern(), head, b, std::min(e, whole), in, count, out.data() + b * kPanelRows, vocab);
     for (size_t t = 0; t < count && e > whole; t++) {
       float last[kPanelRows];
       const MatIn one{in.values + t * in.values_stride, 0, in.groups + t * in.groups_stride, 0};
-      mat_panels(m.kern, head, whole, whole + 1, one, 1, last, kPanelRows);
+      mat_panels(kern(), head, whole, whole + 1, one, 1, last, kPanelRows);
       std::memcpy(out.data() + t * vocab + whole * kPanelRows, last, vocab % kPanelRows * sizeof(float));
     }
     const size_t row = b * kPanelRows, rows = std::min(e * kPanelRows, vocab) - row;
     float ignored;
     for (size_t t = 0; t < count; t++)
-      if (m.kern.vec_max(out.data() + t * vocab + row, &ignored, rows) != 0) fault.mark(first + t);
+      if (kern().vec_max(out.data() + t * vocab + row, &ignored, rows) != 0) fault.mark(first + t);
   });
   lap(Stage::head);
   if (fault.any()) fail("a logit is not finite", fault.token());

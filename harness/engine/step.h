@@ -47,6 +47,7 @@ struct EngStep {
   MatIn input(Rows<float>& values, Rows<QxGroup>& groups);
   [[noreturn]] void fail(const char* what, size_t token) const;
   void check_cancel() const;
+  const KernTable& kern() const { return tokens_ == 1 && pos_ < kNarrowPositions ? m.narrow : m.kern; }
   void lap(Stage s) const {
     if (m.opt.clock) m.opt.clock->lap(s);
   }

@@ -28,19 +28,19 @@ bool EngStep::attend_all(size_t layer, bool groups) {
 
   const auto arranged = [&](size_t i, uint8_t* queries) {
     const AttnTile t = tiles[i];
-    const size_t whole = m.cache.arrange(m.kern, m.q[t.token] + t.head * dim, m.q.stride(), t.heads, t.tokens, queries);
+    const size_t whole = m.cache.arrange(kern(), m.q[t.token] + t.head * dim, m.q.stride(), t.heads, t.tokens, queries);
     if (whole < t.tokens) fault.mark(t.token + whole);
     return view_of(layer, t);
   };
   const auto segment = [&](const AttnView& view, size_t k, const uint8_t* queries, AttnWork::Parts& parts, unsigned thread) {
     float* const scores = m.attn.scratch[thread].scores.data();
-    const size_t bad = attend_segment(m.kern, m.cache, view, k, queries, scores, parts, m.attn.segments);
+    const size_t bad = attend_segment(kern(), m.cache, view, k, queries, scores, parts, m.attn.segments);
     if (bad < view.tile.tokens) fault.mark(view.tile.token + bad);
   };
   const auto merge = [&](const AttnView& view, AttnWork::Parts& parts) {
     for (size_t q = 0; q < view.tile.queries(); q++) {
       const size_t token = view.tile.token + q / view.tile.heads, head = view.tile.head + q % view.tile.heads;
-      attend_merge(m.kern, m.cache, view, q, parts, m.attn.segments, m.att[token] + head * dim);
+      attend_merge(kern(), m.cache, view, q, parts, m.attn.segments, m.att[token] + head * dim);
     }
     const size_t from = view.tile.head * dim, end = view.tile.token + view.tile.tokens;
     for (size_t t = view.tile.token; apart && t < end; t++)

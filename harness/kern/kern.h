@@ -60,6 +60,10 @@ struct KernTable {
 // ask for panels ahead so; and `pages`, by which KvCache takes attention's forms of that kind: the same bits at another speed.
 KernTable pages_order(KernTable t);
 
+// For steps of one token: of avx512 the products (gemv, gemm), of avx2 all else; any other path's table as it is. The same bits. A
+// CPU that lowers its clock for 512-bit arithmetic computes products as fast, since they wait for memory, and all else faster.
+KernTable narrow_table(const KernTable& t);
+
 // The complete table of one path. Fetching it runs nothing: whether the CPU can run it is cpu_missing's to say.
 const KernTable& kern_table(Path p);
 

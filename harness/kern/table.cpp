@@ -81,6 +81,18 @@ KernTable pages_order(KernTable t) {
   return t;
 }
 
+KernTable narrow_table(const KernTable& t) {
+  if (t.path != Path::avx512) return t;
+  KernTable n = kAvx2Table;
+  n.path = t.path;
+  n.pages = t.pages;
+#define KERNEL(family, name, ...) \
+  if constexpr (std::string_view(#family) == "gemv" || std::string_view(#family) == "gemm") n.name = t.name;
+#include "kern/kernels.def"
+#undef KERNEL
+  return n;
+}
+
 std::span<const KernInfo> kern_list() { return kInfos; }
 
 }  // namespace nyb

@@ -132,6 +132,22 @@ TEST(Tables, ByPagesAreTheProductsAlone) {
   }
 }
 
+// Of avx512 the products and of avx2 all else, in either order of reading; another path's table is what it was.
+TEST(Tables, NarrowIsAvx2ButForProducts) {
+  const KernTable& narrow = kern_table(Path::avx2);
+  for (const Path p : kAllPaths)
+    for (const KernTable& was : {kern_table(p), pages_order(kern_table(p))}) {
+      const KernTable is = narrow_table(was);
+      EXPECT_EQ(is.path, p);
+      EXPECT_EQ(is.pages, was.pages);
+      const auto kept = [&](std::string_view family) { return p != Path::avx512 || family == "gemv" || family == "gemm"; };
+#define KERNEL(family, name, ...) EXPECT_EQ(is.name, kept(#family) ? was.name : narrow.name) << path_name(p) << " " << #name;
+#include "kern/kernels.def"
+#undef KERNEL
+      EXPECT_EQ(is.rope == was.rope, p != Path::avx512);
+    }
+}
+
 TEST(Tables, AForcedPathIsTheOneThatRuns) {
   for (const Path p : kAllPaths) {
     if (!cpu_missing(cpu_here(), p).empty()) continue;  // kern_pick's refusal is tested with the reference
