@@ -78,8 +78,8 @@ class Bench {
   void check_product(const KernTable& k) {
     constexpr size_t some = 5;
     mat_panels(kern_table(Path::ref), slices_[0], 0, some, vectors_.in(), 1, vectors_.y.data(), 0);
-    const std::vector<float> expected(vectors_.y.begin(), vectors_.y.begin() + kPanelRows * some);
-    std::fill(vectors_.y.begin(), vectors_.y.end(), 0.0f);
+    const std::vector<float> expected(vectors_.y.data(), vectors_.y.data() + kPanelRows * some);
+    std::fill_n(vectors_.y.data(), vectors_.y.size(), 0.0f);
     product(k, 0);
     if (std::memcmp(expected.data(), vectors_.y.data(), expected.size() * sizeof(float)) != 0)
       throw Error(fmt::format("gemv_{} of the path {} differs from the reference: it is not worth timing", ttype_name(type_),

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include "engine/buffer.h"
 #include "kern/error.h"
 #include "kern/splitmix.h"
 #include "model/random_model.h"
@@ -49,7 +48,11 @@ Tensor random_matrix(TType t, size_t rows, size_t cols, std::byte* at, uint64_t 
 }
 
 Vectors::Vectors(size_t cols, size_t rows, size_t tokens)
-    : y_stride(row_stride<float>(rows)), x(cols * tokens), y(y_stride * tokens), groups(groups_of(cols) * tokens), tokens_(tokens) {
+    : y_stride(row_stride<float>(rows)),
+      x(cols * tokens),
+      y("the products' output", {y_stride, tokens}),
+      groups(groups_of(cols) * tokens),
+      tokens_(tokens) {
   uint64_t state = kInputSeed;
   for (float& v : x) v = splitmix_unit(state);
   for (size_t t = 0; t < tokens; ++t) kern_table(Path::ref).qx_vec(x.data() + t * cols, groups.data() + t * groups_of(cols), cols);
