@@ -79,6 +79,31 @@
   %endif
 %endmacro
 
+; m10 to m13 = scale and minimum of both vectors
+%macro all_factors 0
+  %if gemm_in_room
+    gemm_weights_in 10
+    GEMM_FROM_ROOM GR.factors
+    gemm_weights_in 12
+    GEMM_FROM_ROOM GR.factors + 64
+  %else
+    GEMM_FIND_FRONT
+    factors 10, 0, 256, 0
+    factors 11, 1, 256, 0
+    factors 12, 0, 272, 1
+    factors 13, 1, 272, 1
+  %endif
+%endmacro
+
+%macro GEMM_UNPACK 0
+  GEMM_UNPACK_PIECES GEMM_NIBBLES
+  all_factors
+  gemm_weights_in 10
+  gemm_to_room GR.factors
+  gemm_weights_in 12
+  gemm_to_room GR.factors + 64
+%endmacro
+
 %macro GEMM_GROUP 1
   GEMM_START %1
   %if gemm_in_y
@@ -88,11 +113,7 @@
   %endif
   GEMM_FLOAT %1
   %if gemm_in_y
-    GEMM_FIND_FRONT
-    factors 10, 0, 256, 0
-    factors 11, 1, 256, 0
-    factors 12, 0, 272, 1
-    factors 13, 1, 272, 1
+    all_factors
     gemm_y_each add_scaled_to_y, %1
   %else
     add_scaled %1
@@ -102,7 +123,7 @@
 %macro GEMM_Q4K 1
 GEMM_BEGIN %1, gemm_q4k, n4
   GEMM_CONST low, GEMM_T                    ; which vpdpbusd has no use for
-GEMM_TILES 288, 64, 48, 5 - 2 * ISA_VNNI + 3 * ISA_512, 5 * !ISA_VNNI
+GEMM_TILES 288, 64, 48, 5 - 2 * ISA_VNNI + 3 * ISA_512, 5 * !ISA_VNNI, 20 * !ISA_VNNI
 %endmacro
 
 GEMM_Q4K avx2

@@ -30,40 +30,51 @@
 ; GEMM_W, GEMM_W1 = six bits of piece %2, low (%1 = 0) or high nibbles
 %macro six_bits 2
   GEMM_NIBBLES %1, (%2)
-  %assign odd (%2) % 2
-  %assign v 0
-  %rep 2
-    GEMM_AT v, 256 + 64 * ((%2) / 2), 64
-    %assign i GEMM_W + v
-    vmovups m%[GEMM_T], [gemm_w]
-    %if %1 == 1 && odd == 0
-      vpsrlw m%[GEMM_T], m%[GEMM_T], 2
-    %elif %1 == 0 && odd == 1
-      vpsllw m%[GEMM_T], m%[GEMM_T], 2
-    %elif odd == 1
-      vpsllw m%[GEMM_T], m%[GEMM_T], 4
-    %endif
-    %if ISA_512
-      vpternlogd m%[i], m%[GEMM_T], GC_high, 0xf8       ; m%[i] | (m%[GEMM_T] & high)
-    %else
-      vpand m%[GEMM_T], m%[GEMM_T], GC_high
-      vpor m%[i], m%[i], m%[GEMM_T]
-    %endif
-    %assign v v + 1
-  %endrep
+  %if !gemm_in_room
+    %assign odd (%2) % 2
+    %assign v 0
+    %rep 2
+      GEMM_AT v, 256 + 64 * ((%2) / 2), 64
+      %assign i GEMM_W + v
+      vmovups m%[GEMM_T], [gemm_w]
+      %if %1 == 1 && odd == 0
+        vpsrlw m%[GEMM_T], m%[GEMM_T], 2
+      %elif %1 == 0 && odd == 1
+        vpsllw m%[GEMM_T], m%[GEMM_T], 2
+      %elif odd == 1
+        vpsllw m%[GEMM_T], m%[GEMM_T], 4
+      %endif
+      %if ISA_512
+        vpternlogd m%[i], m%[GEMM_T], GC_high, 0xf8       ; m%[i] | (m%[GEMM_T] & high)
+      %else
+        vpand m%[GEMM_T], m%[GEMM_T], GC_high
+        vpor m%[i], m%[i], m%[GEMM_T]
+      %endif
+      %assign v v + 1
+    %endrep
+  %endif
+%endmacro
+
+; GEMM_W, GEMM_W1 = the rows' int8 of half %1
+%macro half_scales 1
+  %if gemm_in_room
+    GEMM_FROM_ROOM GR.factors + 64 * %1
+  %else
+    %assign v 0
+    %rep 2
+      GEMM_AT v, 384 + 16 * %1, 16
+      %assign i GEMM_W + v
+      vpmovsxbd m%[i], [gemm_w]
+      vcvtdq2ps m%[i], m%[i]
+      %assign v v + 1
+    %endrep
+  %endif
 %endmacro
 
 ; SUM = float(SUM) * the rows' int8 of the first half, then SUM += float(SUM2) * those of the second; avx2 takes the offset off first.
 ; %1 n, %2 the half
 %macro add_half 2
-  %assign v 0
-  %rep 2
-    GEMM_AT v, 384 + 16 * %2, 16
-    %assign i GEMM_W + v
-    vpmovsxbd m%[i], [gemm_w]
-    vcvtdq2ps m%[i], m%[i]
-    %assign v v + 1
-  %endrep
+  half_scales %2
   %assign t 0
   %rep %1
     %if !ISA_VNNI
@@ -194,16 +205,33 @@
   add_half %1, 1
 %endmacro
 
-%macro GEMM_GROUP 1
-  sums %1
+; GEMM_W, GEMM_W1 = d
+%macro block_scales 0
   %if ISA_512
     vmovaps m%[GEMM_W], m30
     vmovaps m%[GEMM_W1], m31
+  %elif gemm_in_room
+    GEMM_FROM_ROOM GR.factors + 128
   %else
     GEMM_FIND_FRONT
     vcvtph2ps m%[GEMM_W], [gf]
     vcvtph2ps m%[GEMM_W1], [gf + 16]
   %endif
+%endmacro
+
+%macro GEMM_UNPACK 0
+  GEMM_UNPACK_PIECES six_bits
+  half_scales 0
+  gemm_to_room GR.factors
+  half_scales 1
+  gemm_to_room GR.factors + 64
+  block_scales
+  gemm_to_room GR.factors + 128
+%endmacro
+
+%macro GEMM_GROUP 1
+  sums %1
+  block_scales
   GEMM_ADD_SCALED %1
 %endmacro
 
@@ -211,7 +239,7 @@
 GEMM_BEGIN %1, gemm_q6k, u6
   GEMM_CONST low, 28
   GEMM_CONST high, 29
-GEMM_TILES 416, 32, 48, 2 + !ISA_VNNI + 2 * ISA_512, 3 * !ISA_VNNI
+GEMM_TILES 416, 32, 48, 2 + !ISA_VNNI + 2 * ISA_512, 3 * !ISA_VNNI, 9 * !ISA_VNNI
 %endmacro
 
 GEMM_Q6K avx2

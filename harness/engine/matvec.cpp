@@ -34,12 +34,16 @@ void several(const KernTable& kern, TType t, const GemmArgs& args) {
   }
 }
 
-// How often panels pass: tiles of the most tokens, half as many, and so on (asm/gemm_*.asm).
+// How often panels pass: tiles of the most tokens, half as many, and so on; before them, on avx2, as many tiles at once as thirty
+// tokens have, where their weights are unpacked into memory (asm/gemm_*.asm).
 size_t passes(Path path, TType type, size_t tokens) {
-  const bool six_bits = type == TType::q6k;
-  const size_t few = path == Path::avx2 ? (six_bits ? 3 : 5) : (six_bits ? 2 : 3);
-  const size_t most = few << (path == Path::avx512), rest = tokens % most;
-  return tokens / most + (rest > 0) + (rest > (most + 1) / 2);
+  const bool six_bits = type == TType::q6k, narrow = path == Path::avx2;
+  const size_t few = narrow ? (six_bits ? 3 : 5) : (six_bits ? 2 : 3), most = few << (path == Path::avx512);
+  size_t n = 0;
+  for (const size_t from = six_bits ? 9 : 20; narrow && (six_bits || type == TType::q4k) && tokens >= from; n++)
+    tokens -= std::min<size_t>(tokens, 30) / most * most;
+  const size_t rest = tokens % most;
+  return n + tokens / most + (rest > 0) + (rest > (most + 1) / 2);
 }
 
 // While the panels of these arguments pass, as many bytes after them are asked for.
@@ -57,6 +61,7 @@ void mat_panels(const KernTable& kern, const Tensor& w, size_t from, size_t to, 
   if (tokens == 1) return one(kern, w, from, to - from, in, y);
   const bool groups = takes_groups(w.type);
   const size_t block = std::max<size_t>(kBlockBytes / panel_bytes(w.type, w.cols) & ~size_t{1}, 2);  // kernels take pairs
+  alignas(64) std::byte room[kGemmRoom];
   for (size_t p = from; p < to; p += block) {
     const size_t panels = std::min(block, to - p);
     GemmArgs args{.w = w.panel(p),
@@ -67,7 +72,8 @@ void mat_panels(const KernTable& kern, const Tensor& w, size_t from, size_t to, 
                   .panels = panels,
                   .tokens = tokens,
                   .x_stride = groups ? in.groups_stride : in.values_stride,
-                  .y_stride = y_stride};
+                  .y_stride = y_stride,
+                  .room = room};
     if (kern.pages) ask_ahead(kern.path, w.type, args, panels * panel_bytes(w.type, w.cols));
     several(kern, w.type, args);
   }

@@ -166,9 +166,12 @@ bool check_gemv_f32(Check& c) {
   });
 }
 
-constexpr uint64_t kFewPanels = 3, kTokens = 11;  // a pair of panels and one more; tiles of several sizes
+constexpr uint64_t kFewPanels = 3,
+                   kTokens = 23;  // a pair of panels and one more; tiles of several sizes, at once where there is room
 
 bool check_gemm(Check& c, GemmArgs args, void (*KernTable::*kernel)(const GemmArgs*)) {
+  std::byte room[kGemmRoom];
+  args.room = room;
   args.tokens = kTokens;
   args.x_stride = args.groups;
   args.y_stride = args.panels * kPanelRows;

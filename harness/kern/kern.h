@@ -20,6 +20,9 @@ struct QxGroup {
 };
 static_assert(sizeof(QxGroup) == 48);
 
+// Bytes of GemmArgs::room.
+inline constexpr size_t kGemmRoom = 744;
+
 // Panels of sixteen rows times the vectors of several tokens (macros/gemm.inc knows the order). The arrays have any alignment; y
 // overlaps none of the others, and nothing else is touched, so not y between a token's rows and the next one's.
 struct GemmArgs {
@@ -36,6 +39,9 @@ struct GemmArgs {
   // Nothing need be there: asking is no access.
   uintptr_t ahead = 0, ahead_end = 0;
   size_t ahead_mask = SIZE_MAX;
+  // kGemmRoom bytes that overlap nothing else, of any alignment, faster on 64 bytes: memory that kernels may use for weights they
+  // have unpacked, which is faster with many tokens. The same bits without.
+  void* room = nullptr;
 };
 
 enum class Path : uint8_t { ref, avx2, vnni, vnni8, avx512 };

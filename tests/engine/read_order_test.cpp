@@ -164,9 +164,12 @@ TEST(ReadOrder, MoreTilesAskLessOften) {
   struct Want {
     size_t tokens, wide, narrow;  // on avx512, on avx2
   };
-  const Want usual[] = {{2, 0, 0}, {3, 0, 0}, {4, 1, 1},  {5, 1, 0},  {6, 0, 1},
-                        {7, 1, 1}, {9, 1, 1}, {10, 1, 1}, {16, 3, 3}, {64, 7, 7}},
-             six_bits[] = {{2, 0, 0}, {3, 1, 0}, {4, 0, 1}, {6, 1, 1}, {7, 1, 1}, {16, 3, 3}, {64, 15, 15}};
+  // Weights that are unpacked once pass once for up to thirty tokens.
+  const Want few[] = {{2, 0, 0}, {3, 0, 0}, {4, 1, 1},  {5, 1, 0},  {6, 0, 1},
+                      {7, 1, 1}, {9, 1, 1}, {10, 1, 1}, {16, 3, 3}, {19, 3, 3}},
+             usual[] = {{20, 3, 3}, {50, 7, 7}, {64, 7, 7}}, four_bits[] = {{20, 3, 0}, {24, 3, 1}, {50, 7, 1}, {64, 7, 3}},
+             six_bits[] = {{2, 0, 0}, {3, 1, 0}, {4, 0, 1},  {6, 1, 1},  {7, 1, 1},
+                           {8, 1, 1}, {9, 1, 0}, {16, 3, 1}, {31, 7, 1}, {64, 15, 3}};
   const auto check = [](TType type, std::span<const Want> all) {
     const auto m = model(type, 1, 512);
     const auto mask = [&](Path p, size_t tokens) {
@@ -177,7 +180,9 @@ TEST(ReadOrder, MoreTilesAskLessOften) {
       EXPECT_EQ(mask(Path::avx2, want.tokens), want.narrow) << want.tokens;
     }
   };
-  for (const TType type : {TType::q8, TType::q4, TType::q80, TType::q4k}) check(type, usual);
+  for (const TType type : {TType::q8, TType::q4, TType::q80, TType::q4k}) check(type, few);
+  for (const TType type : {TType::q8, TType::q4, TType::q80}) check(type, usual);
+  check(TType::q4k, four_bits);
   check(TType::q6k, six_bits);
 }
 
