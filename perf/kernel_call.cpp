@@ -134,11 +134,10 @@ KernelCall product_of(Size s) {
   return product(T, s, 1);
 }
 
-// Memory read by pages
-template <TType T>
-KernelCall pages_of(Size s) {
+template <TType T, Order O>
+KernelCall ordered(Size s) {
   KernelCall c = product(T, s, 1);
-  c.run = [run = c.run](const KernTable& k, std::byte* set) { run(pages_order(k), set); };
+  c.run = [run = c.run](const KernTable& k, std::byte* set) { run(with_order(k, O), set); };
   return c;
 }
 
@@ -163,11 +162,16 @@ const Entry kEntries[] = {
     {"gemv_q4k", kMatrices, kSmallMatrix, product_of<TType::q4k>},
     {"gemv_q6k", kMatrices, kSmallMatrix, product_of<TType::q6k>},
     {"gemv_f32", kMatrices, kSmallMatrix, product_of<TType::f32>},
-    {"gemv_q8_pages", kMatrices, kSmallMatrix, pages_of<TType::q8>},
-    {"gemv_q4_pages", kMatrices, kSmallMatrix, pages_of<TType::q4>},
-    {"gemv_q80_pages", kMatrices, kSmallMatrix, pages_of<TType::q80>},
-    {"gemv_q4k_pages", kMatrices, kSmallMatrix, pages_of<TType::q4k>},
-    {"gemv_q6k_pages", kMatrices, kSmallMatrix, pages_of<TType::q6k>},
+    {"gemv_q8_pages", kMatrices, kSmallMatrix, ordered<TType::q8, Order::pages>},
+    {"gemv_q4_pages", kMatrices, kSmallMatrix, ordered<TType::q4, Order::pages>},
+    {"gemv_q80_pages", kMatrices, kSmallMatrix, ordered<TType::q80, Order::pages>},
+    {"gemv_q4k_pages", kMatrices, kSmallMatrix, ordered<TType::q4k, Order::pages>},
+    {"gemv_q6k_pages", kMatrices, kSmallMatrix, ordered<TType::q6k, Order::pages>},
+    {"gemv_q8_streams", kMatrices, kSmallMatrix, ordered<TType::q8, Order::streams>},
+    {"gemv_q4_streams", kMatrices, kSmallMatrix, ordered<TType::q4, Order::streams>},
+    {"gemv_q80_streams", kMatrices, kSmallMatrix, ordered<TType::q80, Order::streams>},
+    {"gemv_q4k_streams", kMatrices, kSmallMatrix, ordered<TType::q4k, Order::streams>},
+    {"gemv_q6k_streams", kMatrices, kSmallMatrix, ordered<TType::q6k, Order::streams>},
     {"gemm_q8", kTallMatrices, kSmallMatrix, prompt_of<TType::q8>},
     {"gemm_q4", kTallMatrices, kSmallMatrix, prompt_of<TType::q4>},
     {"gemm_q80", kTallMatrices, kSmallMatrix, prompt_of<TType::q80>},

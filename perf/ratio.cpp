@@ -119,7 +119,7 @@ Round one_round(Bench& bench, const KernTable& k, const ReadLoop& loop) {
 RatioRow measure(Bench& bench, const KernTable& k, TType type, const std::vector<ReadLoop>& loops, unsigned rounds) {
   std::vector<RatioRow> rows;
   rows.reserve(loops.size());
-  for (const ReadLoop& loop : loops) rows.push_back({k.path, k.pages, type, loop.name, {}, {}, {}});
+  for (const ReadLoop& loop : loops) rows.push_back({k.path, k.order, type, loop.name, {}, {}, {}});
   for (unsigned round = 0; round < rounds; ++round)
     for (size_t i = 0; i < loops.size(); ++i) {
       const Round r = one_round(bench, k, loops[i]);

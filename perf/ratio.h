@@ -23,7 +23,7 @@ struct RatioOptions {
 
 struct RatioRow {
   Path path;
-  bool pages;  // memory read by pages
+  Order order;
   TType type;
   std::string loop;                           // the read loop with the greatest median
   std::vector<double> read, product, ratios;  // GB/s, GB/s, product / read: a sample a round

@@ -8,7 +8,7 @@
 namespace nyb {
 namespace {
 
-constexpr const char* kLine = "{:6}  {:8}  {:4}  {:>9}  {:15}  {:>9}  {:>5}  {:>6}\n";
+constexpr const char* kLine = "{:6}  {:10}  {:4}  {:>9}  {:15}  {:>9}  {:>5}  {:>6}\n";
 
 }  // namespace
 
@@ -20,7 +20,7 @@ std::string ratio_head(const Machine& m, const std::vector<std::string>& notes) 
 
 std::string ratio_line(const RatioRow& r) {
   const auto number = [](const std::vector<double>& v, int digits) { return fmt::format("{:.{}f}", median(v), digits); };
-  return fmt::format(kLine, path_name(r.path), r.pages ? "by pages" : "in order", ttype_name(r.type), number(r.read, 2), r.loop,
+  return fmt::format(kLine, path_name(r.path), order_name(r.order), ttype_name(r.type), number(r.read, 2), r.loop,
                      number(r.product, 2), number(r.ratios, 3), fmt::format("{:.0f} %", 100 * spread_of(r.ratios)));
 }
 
@@ -36,7 +36,7 @@ std::string ratio_json(const std::vector<RatioRow>& rows, const RatioOptions& o,
   all["rows"] = Json::array();
   for (const RatioRow& r : rows) {
     Json j = {{"kernel", path_name(r.path)},
-              {"by_pages", r.pages},
+              {"order", order_name(r.order)},
               {"type", ttype_name(r.type)},
               {"loop", r.loop},
               {"read_gb_per_second", median(r.read)},

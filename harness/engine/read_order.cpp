@@ -21,8 +21,8 @@ constexpr size_t kPairs = 16, kLeastPairs = 8;
 constexpr double kPreparing = 0.004, kBudget = 0.020;
 // An order that is ahead by less is not.
 constexpr double kAhead = 0.97;
-// Between this and its inverse it is looked at again: what else the machine does may have slowed all of a look. It may also have
-// slowed one order alone, so one look is never enough.
+// Where the fastest is not ahead by as much it is looked at again: what else the machine does may have slowed all of a look. It may
+// also have slowed one order alone, so one look is never enough.
 constexpr double kClear = 0.9;
 constexpr int kLeastLooks = 2, kLooks = 8;
 
@@ -85,31 +85,40 @@ double quick(std::vector<double> costs) {
 
 std::vector<KernTable> read_orders(const KernTable& kern, TType type) {
   if (kern.path == Path::ref || !takes_groups(type)) return {kern};
-  return {kern, pages_order(kern)};
+  std::vector<KernTable> all;
+  for (const Order o : kAllOrders) all.push_back(with_order(kern, o));
+  return all;
 }
 
-double pages_ratio(const std::function<void(OrderCosts&)>& look, const Seconds& clock) {
-  OrderCosts all;
-  double ratio = 1, last = 0;
+ByOrder<double> order_times(const std::function<void(ByOrder<std::vector<double>>&)>& look, const Seconds& clock) {
+  ByOrder<std::vector<double>> all;
+  ByOrder<double> times{};
   const double start = clock();
-  const auto clear = [&] { return ratio <= kClear || ratio >= 1 / kClear; };
+  // whether all others take clearly longer than the fastest
+  const auto clear = [&] {
+    const double least = *std::min_element(times.begin(), times.end());
+    return std::count_if(times.begin(), times.end(), [&](double t) { return t * kClear < least; }) == 1;
+  };
+  double last = 0;
   for (int i = 0; i < kLooks && (i < kLeastLooks || !clear()); i++) {
     const double begin = clock();
     if (begin - start + last > kBudget) break;
     look(all);
     last = clock() - begin;
-    ratio = quick(all.by_pages) / quick(all.in_order);
+    for (size_t o = 0; o < all.size(); o++) times[o] = quick(all[o]) / quick(all[0]);
   }
-  return ratio;
+  return times;
 }
 
 ReadOrder read_order(const KernTable& kern, const Model& m, const Seconds& clock) {
   if (kern.path == Path::ref) return {kern};
   std::vector<Pair> pairs = pairs_of(m);
   if (pairs.size() < kLeastPairs) return {kern};
-  const KernTable pages = pages_order(kern);
+  ByOrder<KernTable> tables;
+  for (const Order o : kAllOrders) tables[static_cast<size_t>(o)] = with_order(kern, o);
   const MxcsrScope scope;
-  const auto look = [&](OrderCosts& costs) {
+  size_t turn = 0;
+  const auto look = [&](ByOrder<std::vector<double>>& costs) {
     // All of them first: when the first is timed, the translations of its pages have been forgotten again, as in a real pass.
     const double start = clock();
     for (size_t i = 0; i < pairs.size(); i++) {
@@ -118,20 +127,31 @@ ReadOrder read_order(const KernTable& kern, const Model& m, const Seconds& clock
       if (i + 1 >= kLeastPairs && clock() - start > kPreparing) pairs.resize(i + 1);
     }
     _mm_mfence();
+    // Each order in turn, and in turn with the one twin and with the other.
     for (const Pair& p : pairs) {
-      const bool swap = costs.in_order.size() % 2;  // the twins change places
-      costs.by_pages.push_back(cost(pages, swap ? *p.layer->gate : *p.layer->up, p, clock));
-      costs.in_order.push_back(cost(kern, swap ? *p.layer->up : *p.layer->gate, p, clock));
+      const size_t one = turn % tables.size(), other = (turn + 1) % tables.size();
+      costs[one].push_back(cost(tables[one], *p.layer->gate, p, clock));
+      costs[other].push_back(cost(tables[other], *p.layer->up, p, clock));
+      turn++;
     }
   };
-  const double ratio = pages_ratio(look, clock);
-  return ratio < kAhead ? ReadOrder{pages, 1 / ratio} : ReadOrder{kern, ratio};
+  const ByOrder<double> times = order_times(look, clock);
+  const auto best = static_cast<size_t>(std::min_element(times.begin(), times.end()) - times.begin());
+  return {tables[times[best] < kAhead ? best : 0], times};
 }
 
 std::string read_order_told(const ReadOrder& o) {
-  if (o.other == 0) return {};
-  return fmt::format("weights read {}, {} takes {:.2f} times as long", o.table.pages ? "by pages" : "in order",
-                     o.table.pages ? "in order" : "by pages", o.other);
+  const auto best = static_cast<size_t>(o.table.order);
+  if (o.time[best] == 0) return {};
+  std::string told = fmt::format("weights read {}", order_name(o.table.order));
+  const char* takes = "takes ";
+  for (const Order other : kAllOrders) {
+    if (other == o.table.order) continue;
+    const double times = o.time[static_cast<size_t>(other)] / o.time[best];
+    told += fmt::format(", {} {}{:.2f}{}", order_name(other), takes, times, *takes ? " times as long" : "");
+    takes = "";
+  }
+  return told;
 }
 
 }  // namespace nyb

@@ -139,6 +139,7 @@ bool check_gemv_q8(Check& c, GemvQ8 kernel) {
 
 bool check_gemv_q8(Check& c) { return check_gemv_q8(c, &KernTable::gemv_q8); }
 bool check_gemv_q8_pages(Check& c) { return check_gemv_q8(c, &KernTable::gemv_q8_pages); }
+bool check_gemv_q8_streams(Check& c) { return check_gemv_q8(c, &KernTable::gemv_q8_streams); }
 
 template <class Kernel>
 bool check_gemv(Check& c, const Unit& u, Kernel KernTable::*kernel) {
@@ -157,6 +158,10 @@ bool check_gemv_q4_pages(Check& c) { return check_gemv(c, kQ4, &KernTable::gemv_
 bool check_gemv_q80_pages(Check& c) { return check_gemv(c, kQ80, &KernTable::gemv_q80_pages); }
 bool check_gemv_q4k_pages(Check& c) { return check_gemv(c, kQ4k, &KernTable::gemv_q4k_pages); }
 bool check_gemv_q6k_pages(Check& c) { return check_gemv(c, kQ6k, &KernTable::gemv_q6k_pages); }
+bool check_gemv_q4_streams(Check& c) { return check_gemv(c, kQ4, &KernTable::gemv_q4_streams); }
+bool check_gemv_q80_streams(Check& c) { return check_gemv(c, kQ80, &KernTable::gemv_q80_streams); }
+bool check_gemv_q4k_streams(Check& c) { return check_gemv(c, kQ4k, &KernTable::gemv_q4k_streams); }
+bool check_gemv_q6k_streams(Check& c) { return check_gemv(c, kQ6k, &KernTable::gemv_q6k_streams); }
 
 bool check_gemv_f32(Check& c) {
   return matrices(c, [&](uint64_t, uint64_t panels, uint64_t cols) {

@@ -53,18 +53,25 @@ std::string path_names();                               // "ref, avx2, ...", for
 // A quantized cache: for each group of 32 dimensions, a block of 16 keys, and a row of values (docs/kernels.md, "Memory").
 inline constexpr size_t kKeyGroupBytes = 576, kValueGroupBytes = 36;
 
+// How quantized gemv reads the weights from memory: asking some kilobytes ahead; eight pages at once; three stretches side by side
+// (macros/stream.inc, streams.inc). Which is faster is the CPU's matter.
+enum class Order : uint8_t { in_order, pages, streams };
+inline constexpr Order kAllOrders[] = {Order::in_order, Order::pages, Order::streams};
+std::string_view order_name(Order o);  // "in order", "by pages", "in streams"
+
 // The function table of a path.
 struct KernTable {
   Path path = Path::ref;
 #define KERNEL(family, name, result, params, args, ...) result(*name) params = nullptr;
 #include "kern/kernels.def"
 #undef KERNEL
-  bool pages = false;  // whether this is pages_order's
+  Order order = Order::in_order;
 };
 
-// The same with the gemv that read memory by pages in the place of those that read it in order, and products of several tokens that
-// ask for panels ahead so; and `pages`, by which KvCache takes attention's forms of that kind: the same bits at another speed.
-KernTable pages_order(KernTable t);
+// The same table, which reads in order, with the gemv that read memory by `order` in the usual ones' place. By pages and in
+// streams, products of several tokens ask for panels ahead by pages, and KvCache takes attention's forms of that kind. The same
+// bits at another speed.
+KernTable with_order(KernTable t, Order order);
 
 // For steps of one token: of avx512 the products (gemv, gemm), of avx2 all else; any other path's table as it is. The same bits. A
 // CPU that lowers its clock for 512-bit arithmetic computes products as fast, since they wait for memory, and all else faster.

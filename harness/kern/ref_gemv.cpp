@@ -123,4 +123,18 @@ void gemv_q80_pages(const void* w, const QxGroup* x, float* y, size_t groups, si
 void gemv_q4k_pages(const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) { gemv_q4k(w, x, y, groups, panels); }
 void gemv_q6k_pages(const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) { gemv_q6k(w, x, y, groups, panels); }
 
+void gemv_q8_streams(const void* w, const float* row_scale, const QxGroup* x, float* y, size_t groups, size_t panels) {
+  gemv_q8(w, row_scale, x, y, groups, panels);
+}
+void gemv_q4_streams(const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) { gemv_q4(w, x, y, groups, panels); }
+void gemv_q80_streams(const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) {
+  gemv_q80(w, x, y, groups, panels);
+}
+void gemv_q4k_streams(const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) {
+  gemv_q4k(w, x, y, groups, panels);
+}
+void gemv_q6k_streams(const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) {
+  gemv_q6k(w, x, y, groups, panels);
+}
+
 }  // namespace nyb::ref

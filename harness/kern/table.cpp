@@ -71,13 +71,31 @@ const KernTable& kern_table(Path p) {
   return kRefTable;
 }
 
-KernTable pages_order(KernTable t) {
-  t.gemv_q8 = t.gemv_q8_pages;
-  t.gemv_q4 = t.gemv_q4_pages;
-  t.gemv_q80 = t.gemv_q80_pages;
-  t.gemv_q4k = t.gemv_q4k_pages;
-  t.gemv_q6k = t.gemv_q6k_pages;
-  t.pages = true;
+std::string_view order_name(Order o) {
+  switch (o) {
+    case Order::in_order: break;
+    case Order::pages: return "by pages";
+    case Order::streams: return "in streams";
+  }
+  return "in order";
+}
+
+KernTable with_order(KernTable t, Order order) {
+  t.order = order;
+  if (order == Order::pages) {
+    t.gemv_q8 = t.gemv_q8_pages;
+    t.gemv_q4 = t.gemv_q4_pages;
+    t.gemv_q80 = t.gemv_q80_pages;
+    t.gemv_q4k = t.gemv_q4k_pages;
+    t.gemv_q6k = t.gemv_q6k_pages;
+  }
+  if (order == Order::streams) {
+    t.gemv_q8 = t.gemv_q8_streams;
+    t.gemv_q4 = t.gemv_q4_streams;
+    t.gemv_q80 = t.gemv_q80_streams;
+    t.gemv_q4k = t.gemv_q4k_streams;
+    t.gemv_q6k = t.gemv_q6k_streams;
+  }
   return t;
 }
 
@@ -85,7 +103,7 @@ KernTable narrow_table(const KernTable& t) {
   if (t.path != Path::avx512) return t;
   KernTable n = kAvx2Table;
   n.path = t.path;
-  n.pages = t.pages;
+  n.order = t.order;
 #define KERNEL(family, name, ...) \
   if constexpr (std::string_view(#family) == "gemv" || std::string_view(#family) == "gemm") n.name = t.name;
 #include "kern/kernels.def"

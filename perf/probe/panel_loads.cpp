@@ -9,6 +9,7 @@ uint64_t nyb_loads_512_avx2(const void* w, const void* x, size_t bytes);
 uint64_t nyb_loads_576_avx2(const void* w, const void* x, size_t bytes);
 uint64_t nyb_loads_512_pages_avx2(const void* w, const void* x, size_t bytes);
 uint64_t nyb_loads_576_pages_avx2(const void* w, const void* x, size_t bytes);
+uint64_t nyb_loads_streams_avx2(const void* w, const void* x, size_t bytes);
 uint64_t nyb_loads_f32_avx2(const void* w, const float* x, size_t cols, size_t panels);
 uint64_t nyb_loads_512_avx512(const void* w, const void* x, size_t bytes);
 uint64_t nyb_loads_576_avx512(const void* w, const void* x, size_t bytes);
@@ -22,9 +23,16 @@ const PanelLoads* panel_loads(const CpuFeatures& cpu, const KernTable& kern) {
   static constexpr PanelLoads wide{nyb_loads_512_avx512, nyb_loads_576_avx512, nyb_loads_f32_avx512};
   static constexpr PanelLoads narrow_pages{nyb_loads_512_pages_avx2, nyb_loads_576_pages_avx2, nyb_loads_f32_avx2};
   static constexpr PanelLoads wide_pages{nyb_loads_512_pages_avx512, nyb_loads_576_pages_avx512, nyb_loads_f32_avx512};
+  static constexpr PanelLoads narrow_streams{nyb_loads_streams_avx2, nyb_loads_streams_avx2, nyb_loads_f32_avx2};
+  static constexpr PanelLoads wide_streams{nyb_loads_streams_avx2, nyb_loads_streams_avx2, nyb_loads_f32_avx512};
   if (!cpu_missing(cpu, Path::avx2).empty()) return nullptr;
-  if (kern.path == Path::avx512) return kern.pages ? &wide_pages : &wide;
-  return kern.pages ? &narrow_pages : &narrow;
+  const bool wide_path = kern.path == Path::avx512;
+  switch (kern.order) {
+    case Order::in_order: break;
+    case Order::pages: return wide_path ? &wide_pages : &narrow_pages;
+    case Order::streams: return wide_path ? &wide_streams : &narrow_streams;
+  }
+  return wide_path ? &wide : &narrow;
 }
 
 uint64_t load_panels(const PanelLoads& loads, const Tensor& w, size_t from, size_t to, const MatIn& x) {

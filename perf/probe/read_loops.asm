@@ -9,11 +9,11 @@
 ;   loads_N, loads_N_pages: the loads of a product in panels that are one stream (int8, int4 ...), N bytes of it at a time, and of
 ;   nothing else: w[bytes] with the products' prefetches, and for each N bytes ten or twenty broadcasts of x (32 bytes of it, again and
 ;   again: it lies in the first cache). Returns as read_N does; bytes is a multiple of 32.
+;   loads_streams: the same of the products in streams (streams.inc): in six places at once, of which each asks ahead.
 ;   loads_f32: those of gemv_f32, four panels of cols columns at once, and x[cols].
 ;
 ; registers: m0..m(N-1) the words so far; m15 x, which nothing is done with
-%include "abi.inc"
-%include "isa.inc"
+%include "streams.inc"
 %include "stream.inc"
 
 ; m0..m(%1-1) = 0
@@ -141,6 +141,52 @@ READ_STREAMS %1
 
 READ_LOOPS avx2
 READ_LOOPS avx512
+
+path_begin avx2
+kern loads_streams, 3, 0, 16, w, x, bytes
+  CLEAR 12
+  imul t0, bytes, 0x2aaa                    ; 0x2aaa / 2^16 is just under a sixth; as far as 2^47
+  shr t0, 16
+  and t0, -64                               ; a stream, in bytes
+  lea t1, [w + t0]                          ; the end of the first
+  add bytes, w
+  cmp w, t1
+  je .rest
+.turn:
+  vbroadcastss m15, [x]
+  vbroadcastss m14, [x + 16]
+  %assign k 0
+  %rep 6
+    %if k == 3
+      lea w, [w + 2 * t0]
+      add w, t0
+    %endif
+    %assign a k % 3
+    %assign i 2 * k
+    LOAD m%[i], [w + a * t0]
+    %assign i 2 * k + 1
+    LOAD m%[i], [w + a * t0 + VBYTES]
+    prefetcht0 [w + a * t0 + STREAMS_AHEAD]
+    %assign k k + 1
+  %endrep
+  sub w, t0
+  sub w, t0
+  sub w, t0
+  add w, 64
+  cmp w, t1
+  jne .turn
+  lea w, [w + 4 * t0]
+  add w, t0
+.rest:
+  cmp w, bytes
+  jae .fold
+  LOAD m0, [w]
+  add w, 32
+  jmp .rest
+.fold:
+  FOLD 12
+  kern_ret
+kern_end
 
 %macro LOADS 3-4
 path_begin %1

@@ -31,13 +31,19 @@ struct Way {
   Path path = Path::ref;
   unsigned threads = 1;
   size_t chunk = 0;
-  bool reused = false;  // the cache; and the weights and the cache are read by pages
+  bool reused = false;  // the cache; and the weights are read in another order, and by pages the cache too
 };
+
+// In streams one token runs avx2's products on vnni as well, where the watch wants the path's own to be emulated.
+Order order_of(const Way& w) {
+  if (!w.reused) return Order::in_order;
+  return w.threads % 2 == 0 || w.path == Path::vnni || w.path == Path::vnni8 ? Order::pages : Order::streams;
+}
 
 std::ostream& operator<<(std::ostream& o, const Way& w) {
   o << path_name(w.path) << ", " << w.threads << " threads, ";
   return (w.chunk == 0 ? o << "token by token" : o << "chunks of " << w.chunk)
-         << (w.reused ? ", reused cache, by pages" : ", fresh cache, in order");
+         << (w.reused ? ", reused cache, " : ", fresh cache, ") << order_name(order_of(w));
 }
 
 Pool& pool_of(unsigned threads) {
@@ -65,8 +71,7 @@ std::vector<float> logits_of(const Model& m, KvType kv, const Way& way, std::spa
   EngOptions opt;
   opt.kv = kv;
   opt.chunk = static_cast<uint32_t>(std::clamp<size_t>(way.chunk, 1, m.shape.ctx));
-  const KernTable& kern = kern_table(way.path);
-  Engine e(m, way.reused ? pages_order(kern) : kern, pool, opt);
+  Engine e(m, with_order(kern_table(way.path), order_of(way)), pool, opt);
   const EmulationWatch watch(e);
   const bool single = way.chunk == 0;
   const size_t vocab = m.shape.vocab, half = ids.size() / 2;
@@ -341,7 +346,7 @@ void noting(Args... args) {
   (kern_table(Path::ref).*Kernel)(args...);
 }
 KernTable noting_table() {
-  KernTable t = pages_order(kern_table(Path::ref));
+  KernTable t = with_order(kern_table(Path::ref), Order::pages);
   t.attn_score_f32_pages = noting<&KernTable::attn_score_f32, 0>;
   t.attn_mix_f32_pages = noting<&KernTable::attn_mix_f32, 1>;
   t.attn_score_f16_pages = noting<&KernTable::attn_score_f16, 2>;

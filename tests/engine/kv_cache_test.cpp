@@ -52,8 +52,9 @@ TEST(KvCache, GivesTheSameByPages) {
       if (!cpu_missing(cpu_here(), p).empty()) continue;
       for (const size_t end : {size_t{1000}, size_t{1117}, kContext}) {
         EXPECT_TRUE(same(read(kern_table(p), cache, end), want)) << path_name(p) << ' ' << kv_name(type) << ' ' << end;
-        EXPECT_TRUE(same(read(pages_order(kern_table(p)), cache, end), want))
-            << path_name(p) << ' ' << kv_name(type) << ' ' << end << ", by pages";
+        for (const Order order : {Order::pages, Order::streams})
+          EXPECT_TRUE(same(read(with_order(kern_table(p), order), cache, end), want))
+              << path_name(p) << ' ' << kv_name(type) << ' ' << end << ' ' << order_name(order);
       }
     }
   }
@@ -76,7 +77,7 @@ void mix(const float*, const T* v, float*, size_t n, size_t, size_t) {
   mix_calls.push_back({v, n, kAsks});
 }
 
-KernTable noting(bool pages) {
+KernTable noting(bool asks, Order order = Order::pages) {
   KernTable t = kern_table(Path::ref);
   t.attn_score_f32 = score<float, false>;
   t.attn_score_f32_pages = score<float, true>;
@@ -86,7 +87,7 @@ KernTable noting(bool pages) {
   t.attn_mix_f32_pages = mix<float, true>;
   t.attn_mix_f16 = mix<uint16_t, false>;
   t.attn_mix_f16_pages = mix<uint16_t, true>;
-  return pages ? pages_order(t) : t;
+  return asks ? with_order(t, order) : t;
 }
 
 // Calls by their first position; those for keys, then those for values.
@@ -131,6 +132,7 @@ TEST(KvCache, AsksOnlyWhere32KibFollow) {
   };
   EXPECT_EQ(calls(true, f32, 1024 + 93 + 128), values(first));
   EXPECT_EQ(calls(true, f32, 1024 + 96 + 128), values(in_two(true, true)));
+  EXPECT_EQ(calls_of(f32, [&] { read(noting(true, Order::streams), f32, 1024 + 64 + 128); }), first);
   EXPECT_EQ(calls(true, f16, 1024 + 64 + 128), none);
   EXPECT_EQ(calls(true, f16, 1024 + 64 + 255), none);
   EXPECT_EQ(calls(true, f16, 1024 + 64 + 256), first);  // 128 bytes each

@@ -67,7 +67,7 @@ const Any kAllSeveral = {true, true, true, true, true, true};  // gemv: the rows
 TEST_F(Narrow, OneTokenRunsTheProductsAlone) {
   EXPECT_EQ(ran(1, 0), kProducts);
   EXPECT_EQ(ran(1, kNarrowPositions - 1), kProducts);
-  EXPECT_EQ(ran(1, 3, pages_order(counted())), kProducts);
+  for (const Order o : kAllOrders) EXPECT_EQ(ran(1, 3, with_order(counted(), o)), kProducts) << order_name(o);
 }
 
 TEST_F(Narrow, OneTokenAtDepthRunsAll) { EXPECT_EQ(ran(1, kNarrowPositions), kAllOne); }

@@ -113,22 +113,33 @@ TEST(Tables, EachPathSaysItsName) {
 }
 
 // Other functions in the places of the quantized products, and nothing else.
-TEST(Tables, ByPagesAreTheProductsAlone) {
+TEST(Tables, AnOrderIsTheProductsAlone) {
+  const auto exchanged = [](std::string_view family, std::string_view name) {
+    return family == "gemv" && name != "gemv_f32" && !name.ends_with("_pages") && !name.ends_with("_streams");
+  };
   for (const Path p : kAllPaths) {
-    const KernTable was = kern_table(p), is = pages_order(was);
-    EXPECT_EQ(is.path, p);
-    EXPECT_TRUE(is.pages && !was.pages);
-    const auto exchanged = [](std::string_view family, std::string_view name) {
-      return family == "gemv" && name != "gemv_f32" && !name.ends_with("_pages");
-    };
-#define KERNEL(family, name, ...) EXPECT_EQ(is.name != was.name, exchanged(#family, #name)) << #name;
+    const KernTable& was = kern_table(p);
+    EXPECT_EQ(was.order, Order::in_order);
+    for (const Order o : kAllOrders) {
+      const KernTable is = with_order(was, o);
+      EXPECT_EQ(is.path, p);
+      EXPECT_EQ(is.order, o);
+#define KERNEL(family, name, ...) \
+  EXPECT_EQ(is.name != was.name, o != Order::in_order && exchanged(#family, #name)) << path_name(p) << " " << #name;
 #include "kern/kernels.def"
 #undef KERNEL
-    EXPECT_EQ(is.gemv_q8, was.gemv_q8_pages);
-    EXPECT_EQ(is.gemv_q4, was.gemv_q4_pages);
-    EXPECT_EQ(is.gemv_q80, was.gemv_q80_pages);
-    EXPECT_EQ(is.gemv_q4k, was.gemv_q4k_pages);
-    EXPECT_EQ(is.gemv_q6k, was.gemv_q6k_pages);
+    }
+    const KernTable pages = with_order(was, Order::pages), streams = with_order(was, Order::streams);
+    EXPECT_EQ(pages.gemv_q8, was.gemv_q8_pages);
+    EXPECT_EQ(pages.gemv_q4, was.gemv_q4_pages);
+    EXPECT_EQ(pages.gemv_q80, was.gemv_q80_pages);
+    EXPECT_EQ(pages.gemv_q4k, was.gemv_q4k_pages);
+    EXPECT_EQ(pages.gemv_q6k, was.gemv_q6k_pages);
+    EXPECT_EQ(streams.gemv_q8, was.gemv_q8_streams);
+    EXPECT_EQ(streams.gemv_q4, was.gemv_q4_streams);
+    EXPECT_EQ(streams.gemv_q80, was.gemv_q80_streams);
+    EXPECT_EQ(streams.gemv_q4k, was.gemv_q4k_streams);
+    EXPECT_EQ(streams.gemv_q6k, was.gemv_q6k_streams);
   }
 }
 
@@ -136,10 +147,10 @@ TEST(Tables, ByPagesAreTheProductsAlone) {
 TEST(Tables, NarrowIsAvx2ButForProducts) {
   const KernTable& narrow = kern_table(Path::avx2);
   for (const Path p : kAllPaths)
-    for (const KernTable& was : {kern_table(p), pages_order(kern_table(p))}) {
-      const KernTable is = narrow_table(was);
+    for (const Order o : kAllOrders) {
+      const KernTable was = with_order(kern_table(p), o), is = narrow_table(was);
       EXPECT_EQ(is.path, p);
-      EXPECT_EQ(is.pages, was.pages);
+      EXPECT_EQ(is.order, o);
       const auto kept = [&](std::string_view family) { return p != Path::avx512 || family == "gemv" || family == "gemm"; };
 #define KERNEL(family, name, ...) EXPECT_EQ(is.name, kept(#family) ? was.name : narrow.name) << path_name(p) << " " << #name;
 #include "kern/kernels.def"

@@ -145,8 +145,8 @@ TEST(PanelLoads, LeaveNothingOut) {
   if (!panel_loads(cpu_here(), kern_table(Path::avx2))) GTEST_SKIP() << "this CPU lacks " << cpu_missing(cpu_here(), Path::avx2);
   for (const Path p : {Path::avx2, Path::avx512}) {
     if (!cpu_missing(cpu_here(), p).empty()) continue;
-    for (const KernTable& order : {kern_table(p), pages_order(kern_table(p))}) {
-      const PanelLoads& loads = *panel_loads(cpu_here(), order);
+    for (const Order order : kAllOrders) {
+      const PanelLoads& loads = *panel_loads(cpu_here(), with_order(kern_table(p), order));
       for (const TType t : kMatrixTypes)
         for (const size_t cols : {size_t{32}, size_t{96}, size_t{256}, size_t{1024}, size_t{172}}) {
           if (cols % block_cols(t) != 0) continue;
@@ -157,7 +157,7 @@ TEST(PanelLoads, LeaveNothingOut) {
           for (size_t from = 0; from < panels; ++from)
             for (size_t to = from + 1; to <= panels; ++to)
               EXPECT_EQ(load_panels(loads, w, from, to, x.in()), panels_xor(w, from, to))
-                  << path_name(p) << ' ' << order.pages << ' ' << ttype_name(t) << ' ' << cols << ' ' << from << ' ' << to;
+                  << path_name(p) << ' ' << order_name(order) << ' ' << ttype_name(t) << ' ' << cols << ' ' << from << ' ' << to;
         }
     }
   }

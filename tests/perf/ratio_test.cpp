@@ -37,7 +37,7 @@ TEST(Ratio, RefusesAPathThatIsWrong) {
             [&](Path) -> const KernTable& { return wrong; });
       },
       "avx2", "gemv_q4");
-  EXPECT_EQ(told, (std::vector<TType>{TType::f32, TType::q8, TType::q8})) << "those before it, q8 in both orders";
+  EXPECT_EQ(told, (std::vector<TType>{TType::f32, TType::q8, TType::q8, TType::q8})) << "those before it, q8 in all orders";
 }
 
 // What is called huge pages is in huge pages.
@@ -65,20 +65,20 @@ TEST(Ratio, SmallPagesAreNotCalledHuge) {
 }
 
 TEST(Ratio, WordsAndJson) {
-  const RatioRow steady{Path::avx2, false, TType::q80, "ymm x8", {10, 10, 11}, {9, 9, 9}, {0.9, 0.9, 0.82}};
-  const RatioRow noisy_one{Path::avx512, true, TType::q4, "zmm x1", {10, 10}, {5, 9}, {0.5, 0.9}};
-  EXPECT_EQ(ratio_line(steady), "avx2    in order  q8_0      10.00  ymm x8                9.00  0.900     9 %\n");
+  const RatioRow steady{Path::avx2, Order::in_order, TType::q80, "ymm x8", {10, 10, 11}, {9, 9, 9}, {0.9, 0.9, 0.82}};
+  const RatioRow noisy_one{Path::avx512, Order::pages, TType::q4, "zmm x1", {10, 10}, {5, 9}, {0.5, 0.9}};
+  EXPECT_EQ(ratio_line(steady), "avx2    in order    q8_0      10.00  ymm x8                9.00  0.900     9 %\n");
   const Machine m{"a CPU", "2026-01-01T00:00:00Z", "0", "perf --ratio", 4, 32 << 20, "abc123"};
-  EXPECT_NE(
-      ratio_head(m, {"a note"}).find("32 MiB; nybble 0 at abc123, 2026-01-01T00:00:00Z\na note\npath    order     type  read GB/s"),
-      std::string::npos);
+  EXPECT_NE(ratio_head(m, {"a note"})
+                .find("32 MiB; nybble 0 at abc123, 2026-01-01T00:00:00Z\na note\npath    order       type  read GB/s"),
+            std::string::npos);
   const json j = json::parse(ratio_json({steady, noisy_one}, small(), {"a note"}, m));
   EXPECT_EQ(j["machine"]["cpu"], "a CPU");
   EXPECT_EQ(j["rows"][0]["ratio"], 0.9);
   EXPECT_EQ(j["rows"][0]["noisy"], false);
   EXPECT_EQ(j["rows"][1]["noisy"], true);
-  EXPECT_EQ(j["rows"][0]["by_pages"], false);
-  EXPECT_EQ(j["rows"][1]["by_pages"], true);
+  EXPECT_EQ(j["rows"][0]["order"], "in order");
+  EXPECT_EQ(j["rows"][1]["order"], "by pages");
   EXPECT_EQ(j["rows"][1]["samples"], json({0.5, 0.9}));
   EXPECT_EQ(j["noisy_above"], 0.1);
 }

@@ -97,8 +97,9 @@ TEST(Perf, TheRatioIsMeasured) {
   const Ran r = perf({"--ratio", "--mib", "64", "--rounds", "1", "--kernel", "avx2", "--threads", "2"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.out.find("  ratio  spread\n"), std::string::npos) << r.out;
-  for (const char* row : {"in order  f32 ", "in order  q8 ", "by pages  q8 ", "in order  q4 ", "by pages  q4 ", "by pages  q8_0",
-                          "by pages  q4_K", "by pages  q6_K"})
+  for (const char* row : {"in order    f32 ", "in order    q8 ", "by pages    q8 ", "in streams  q8 ", "in order    q4 ",
+                          "by pages    q4 ", "in streams  q4 ", "by pages    q8_0", "in streams  q8_0", "by pages    q4_K",
+                          "in streams  q4_K", "by pages    q6_K", "in streams  q6_K"})
     EXPECT_NE(r.out.find("\navx2    " + std::string(row)), std::string::npos) << r.out;
 }
 

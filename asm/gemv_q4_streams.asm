@@ -1,0 +1,32 @@
+; gemv_q4_streams: gemv_q4 with memory read in six places at once (streams.inc). Arguments, bytes and the order of operations are those
+; of asm/gemv_q4.asm.
+;
+; registers, beside those of streams.inc: m12 m13  x's four bytes, low and high; then m12 x's scale, m13 the rows' scales
+;   m14    a piece                          m15      low nibbles
+%include "streams.inc"
+
+%macro scale 1
+  vcvtph2ps m13, [sw + 256 + VBYTES / 2 * %1]
+  vmulps m13, m13, m12
+%endmacro
+
+%macro STREAMS_GROUP 1
+  vpbroadcastd m0, [t0 + 40]
+  vpmullw m0, m0, [streams_c_off8]          ; see dot.inc, DOT_START
+  %assign i 1
+  %rep 2 * %1 - 1
+    vmovdqa m%[i], m0
+    %assign i i + 1
+  %endrep
+  STREAMS_INT4 %1, u4
+  vbroadcastss m12, [t0 + 32]
+  STREAMS_ADD %1, scale, 1
+%endmacro
+
+%macro STREAMS_END 1
+%endmacro
+
+path_begin avx2
+kern gemv_q4_streams, 5, 0, 16, w, x, y, groups, panels
+  STREAMS_PANELS 288, 0
+kern_end

@@ -1,0 +1,27 @@
+; gemv_q80_streams: gemv_q80 with memory read in six places at once (streams.inc). Arguments, bytes and the order of operations are
+; those of asm/gemv_q80.asm.
+;
+; registers, beside those of streams.inc: m12 x's four bytes, then x's scale     m13 m14 scratch of DOT, then m13 the rows' scales
+;   m15  DOT's constant
+%include "streams.inc"
+%define DOT_C m15
+
+%macro scale 1
+  vcvtph2ps m13, [sw + 512 + VBYTES / 2 * %1]
+  vmulps m13, m13, m12
+%endmacro
+
+%macro STREAMS_GROUP 1
+  STREAMS_INT8 %1
+  vbroadcastss m12, [t0 + 32]
+  STREAMS_ADD %1, scale, 0
+%endmacro
+
+%macro STREAMS_END 1
+%endmacro
+
+path_begin avx2
+kern gemv_q80_streams, 5, 0, 16, w, x, y, groups, panels
+  vmovdqa m15, [streams_c_ones]
+  STREAMS_PANELS 544, 0
+kern_end
