@@ -1,9 +1,9 @@
-; gemv_q4_streams: gemv_q4 with memory read in six places at once (streams.inc). Arguments, bytes and the order of operations are those
+; gemv_q4_streams: gemv_q4 with memory read in six places at once (six_streams.inc). Arguments, bytes and the order of operations are those
 ; of asm/gemv_q4.asm.
 ;
-; registers, beside those of streams.inc: m12 m13  x's four bytes, low and high; then m12 x's scale, m13 the rows' scales
+; registers, beside those of six_streams.inc: m12 m13  x's four bytes, low and high; then m12 x's scale, m13 the rows' scales
 ;   m14    a piece                          m15      low nibbles
-%include "streams.inc"
+%include "six_streams.inc"
 
 %macro scale 1
   vcvtph2ps m13, [sw + 256 + VBYTES / 2 * %1]

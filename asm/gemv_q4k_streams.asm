@@ -1,9 +1,9 @@
-; gemv_q4k_streams: gemv_q4k with memory read in six places at once (streams.inc). Arguments, bytes and the order of operations are
+; gemv_q4k_streams: gemv_q4k with memory read in six places at once (six_streams.inc). Arguments, bytes and the order of operations are
 ; those of asm/gemv_q4k.asm.
 ;
-; registers, beside those of streams.inc: m12 m13  x's four bytes, low and high; then m12 x's scale, m13 sc or m and what it makes
+; registers, beside those of six_streams.inc: m12 m13  x's four bytes, low and high; then m12 x's scale, m13 sc or m and what it makes
 ;   m14    a piece; then d or dmin      m15  low nibbles; then x's xsum
-%include "streams.inc"
+%include "six_streams.inc"
 %define sf abi_r5
 
 %macro STREAMS_GROUP 1

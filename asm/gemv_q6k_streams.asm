@@ -1,11 +1,11 @@
-; gemv_q6k_streams: gemv_q6k with memory read in six places at once (streams.inc). Arguments, bytes, the order of operations and how
+; gemv_q6k_streams: gemv_q6k with memory read in six places at once (six_streams.inc). Arguments, bytes, the order of operations and how
 ; the upper two bits meet the nibbles are those of asm/gemv_q6k.asm.
 ;
 ; Two sums a row leave registers for three panels, so six are two times three; they are read side by side group by group.
 ;
 ; registers: m0-m5 LO(k, v)  I of the first 16 columns      m6-m11 HI(k, v)  of the others      m12  a piece; then scales
 ;   m13    a high piece; then d      m14  low nibbles; then high bits      m15  high bits, then x's four bytes; then x's scale
-%include "streams.inc"
+%include "six_streams.inc"
 %define sf abi_r5
 %define LO(k, v) SUM(k, v)
 %define HI(k, v) (6 + SUM(k, v))

@@ -1,9 +1,9 @@
-; gemv_q80_streams: gemv_q80 with memory read in six places at once (streams.inc). Arguments, bytes and the order of operations are
+; gemv_q80_streams: gemv_q80 with memory read in six places at once (six_streams.inc). Arguments, bytes and the order of operations are
 ; those of asm/gemv_q80.asm.
 ;
-; registers, beside those of streams.inc: m12 x's four bytes, then x's scale     m13 m14 scratch of DOT, then m13 the rows' scales
+; registers, beside those of six_streams.inc: m12 x's four bytes, then x's scale     m13 m14 scratch of DOT, then m13 the rows' scales
 ;   m15  DOT's constant
-%include "streams.inc"
+%include "six_streams.inc"
 %define DOT_C m15
 
 %macro scale 1

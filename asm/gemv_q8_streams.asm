@@ -1,8 +1,8 @@
-; gemv_q8_streams: gemv_q8 with memory read in six places at once (streams.inc). Arguments, bytes and the order of operations are those
+; gemv_q8_streams: gemv_q8 with memory read in six places at once (six_streams.inc). Arguments, bytes and the order of operations are those
 ; of asm/gemv_q8.asm.
 ;
-; registers, beside those of streams.inc: m12 x's four bytes     m13 m14 scratch of DOT, then m13 x's scale     m15 DOT's constant
-%include "streams.inc"
+; registers, beside those of six_streams.inc: m12 x's four bytes     m13 m14 scratch of DOT, then m13 x's scale     m15 DOT's constant
+%include "six_streams.inc"
 %define DOT_C m15
 
 %macro scale 1

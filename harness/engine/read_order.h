@@ -1,5 +1,5 @@
 // read_order.h - in which order this CPU reads a model's weights fastest: in order, by pages or in streams (macros/stream.inc,
-// streams.inc). The bits are the same, so the choice may hang on a measurement.
+// six_streams.inc). The bits are the same, so the choice may hang on a measurement.
 #pragma once
 #include <array>
 #include <functional>

@@ -54,7 +54,7 @@ std::string path_names();                               // "ref, avx2, ...", for
 inline constexpr size_t kKeyGroupBytes = 576, kValueGroupBytes = 36;
 
 // How quantized gemv reads the weights from memory: asking some kilobytes ahead; eight pages at once; three stretches side by side
-// (macros/stream.inc, streams.inc). Which is faster is the CPU's matter.
+// (macros/stream.inc, six_streams.inc). Which is faster is the CPU's matter.
 enum class Order : uint8_t { in_order, pages, streams };
 inline constexpr Order kAllOrders[] = {Order::in_order, Order::pages, Order::streams};
 std::string_view order_name(Order o);  // "in order", "by pages", "in streams"

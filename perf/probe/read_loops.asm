@@ -9,11 +9,11 @@
 ;   loads_N, loads_N_pages: the loads of a product in panels that are one stream (int8, int4 ...), N bytes of it at a time, and of
 ;   nothing else: w[bytes] with the products' prefetches, and for each N bytes ten or twenty broadcasts of x (32 bytes of it, again and
 ;   again: it lies in the first cache). Returns as read_N does; bytes is a multiple of 32.
-;   loads_streams: the same of the products in streams (streams.inc): in six places at once, of which each asks ahead.
+;   loads_streams: the same of the products in streams (six_streams.inc): in six places at once, of which each asks ahead.
 ;   loads_f32: those of gemv_f32, four panels of cols columns at once, and x[cols].
 ;
 ; registers: m0..m(N-1) the words so far; m15 x, which nothing is done with
-%include "streams.inc"
+%include "six_streams.inc"
 %include "stream.inc"
 
 ; m0..m(%1-1) = 0
