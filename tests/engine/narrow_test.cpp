@@ -54,6 +54,7 @@ class Narrow : public testing::Test {
     for (auto& c : calls) c = 0;
     EXPECT_TRUE(same(every_logit(e, ids, pos), want)) << tokens << " tokens at " << pos;
     std::vector<bool> any;
+    any.reserve(kFamilies);
     for (const auto& c : calls) any.push_back(c > 0);
     return any;
   }
