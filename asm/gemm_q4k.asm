@@ -99,9 +99,9 @@
   GEMM_UNPACK_PIECES GEMM_NIBBLES
   all_factors
   gemm_weights_in 10
-  gemm_to_room GR.factors
+  GEMM_TO_ROOM GR.factors
   gemm_weights_in 12
-  gemm_to_room GR.factors + 64
+  GEMM_TO_ROOM GR.factors + 64
 %endmacro
 
 %macro GEMM_GROUP 1

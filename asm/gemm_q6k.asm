@@ -222,11 +222,11 @@
 %macro GEMM_UNPACK 0
   GEMM_UNPACK_PIECES six_bits
   half_scales 0
-  gemm_to_room GR.factors
+  GEMM_TO_ROOM GR.factors
   half_scales 1
-  gemm_to_room GR.factors + 64
+  GEMM_TO_ROOM GR.factors + 64
   block_scales
-  gemm_to_room GR.factors + 128
+  GEMM_TO_ROOM GR.factors + 128
 %endmacro
 
 %macro GEMM_GROUP 1

@@ -5,9 +5,13 @@
 ;   m14    a piece                          m15      low nibbles
 %include "six_streams.inc"
 
-%macro scale 1
-  vcvtph2ps m13, [sw + 256 + VBYTES / 2 * %1]
+; k %1, v %2
+%macro add_scaled 2
+  %assign j SUM(%1, %2)
+  vpmaddwd m%[j], m%[j], DOT_C
+  vcvtph2ps m13, [sw + 256 + VBYTES / 2 * %2]
   vmulps m13, m13, m12
+  STREAMS_FMA %1, %2
 %endmacro
 
 %macro STREAMS_GROUP 1
@@ -20,10 +24,7 @@
   %endrep
   STREAMS_INT4 %1, u4
   vbroadcastss m12, [t0 + 32]
-  STREAMS_ADD %1, scale, 1
-%endmacro
-
-%macro STREAMS_END 1
+  STREAMS_EACH %1, add_scaled
 %endmacro
 
 path_begin avx2

@@ -7,35 +7,16 @@
 %define sf abi_r5
 
 %macro STREAMS_GROUP 1
-  %assign i 0
-  %rep 2 * %1
-    vpxor x%[i], x%[i], x%[i]
-    %assign i i + 1
-  %endrep
+  STREAMS_ZERO %1
   STREAMS_INT4 %1, n4
   vbroadcastss m12, [t0 + 32]
   vbroadcastss m15, [t0 + 36]
-  %assign k 0
-  %rep %1
-    STREAMS_ON k, w, t1
-    STREAMS_ON k, sf, t1
-    STREAMS_ON k, y, t2
-    STREAMS_AT k
-    %assign v 0
-    %rep 2
-      add_scaled SUM(k, v), v
-      %assign v v + 1
-    %endrep
-    %assign k k + 1
-  %endrep
-  STREAMS_BACK %1, w, t1
-  STREAMS_BACK %1, sf, t1
-  STREAMS_BACK %1, y, t2
+  STREAMS_EACH %1, add_scaled
 %endmacro
 
-; y = fma(-(dmin * m), xsum, fma(float(m%1), (d * sc) * scale, y)) of vector %2 of stream sw's rows
+; y = fma(-(dmin * m), xsum, fma(float(SUM), (d * sc) * scale, y)), k %1, v %2
 %macro add_scaled 2
-  %assign j %1
+  %assign j SUM(%1, %2)
   vpmaddwd m%[j], m%[j], DOT_C
   vcvtdq2ps m%[j], m%[j]
   vpmovzxbd m13, [sw + 256 + LANES * %2]
@@ -50,9 +31,6 @@
   vmulps m13, m13, m14
   vfnmadd231ps m%[j], m13, m15
   vmovups [sy + VBYTES * %2], m%[j]
-%endmacro
-
-%macro STREAMS_END 1
 %endmacro
 
 path_begin avx2

@@ -92,35 +92,23 @@
     %assign h h + 1
   %endrep
   vbroadcastss m15, [t0 + 32]
-  %assign k 0
-  %rep %1
-    STREAMS_AT k
-    %assign v 0
-    %rep 2
-      add_scaled LO(k, v), HI(k, v), v
-      %assign v v + 1
-    %endrep
-    %assign k k + 1
-  %endrep
+  STREAMS_EACH %1, add_scaled
 %endmacro
 
-; y = fma(float(m%1 * scale + m%2 * scale), d * x's scale, y) of vector %3 of stream sw's rows
-%macro add_scaled 3
-  %assign i %1
-  %assign j %2
-  vpmovsxbd m12, [sw + 384 + LANES * %3]
+; y = fma(float(LO * scale + HI * scale), d * x's scale, y), k %1, v %2
+%macro add_scaled 2
+  %assign i LO(%1, %2)
+  %assign j HI(%1, %2)
+  vpmovsxbd m12, [sw + 384 + LANES * %2]
   vpmulld m%[i], m%[i], m12
-  vpmovsxbd m12, [sw + 400 + LANES * %3]
+  vpmovsxbd m12, [sw + 400 + LANES * %2]
   vpmulld m%[j], m%[j], m12
   vpaddd m%[i], m%[i], m%[j]
   vcvtdq2ps m%[i], m%[i]
-  vcvtph2ps m13, [sd + VBYTES / 2 * %3]
+  vcvtph2ps m13, [sd + VBYTES / 2 * %2]
   vmulps m13, m15, m13
-  vfmadd213ps m%[i], m13, [sy + VBYTES * %3]
-  vmovups [sy + VBYTES * %3], m%[i]
-%endmacro
-
-%macro STREAMS_END 1
+  vfmadd213ps m%[i], m13, [sy + VBYTES * %2]
+  vmovups [sy + VBYTES * %2], m%[i]
 %endmacro
 
 path_begin avx2

@@ -6,18 +6,17 @@
 %include "six_streams.inc"
 %define DOT_C m15
 
-%macro scale 1
-  vcvtph2ps m13, [sw + 512 + VBYTES / 2 * %1]
+; k %1, v %2
+%macro add_scaled 2
+  vcvtph2ps m13, [sw + 512 + VBYTES / 2 * %2]
   vmulps m13, m13, m12
+  STREAMS_FMA %1, %2
 %endmacro
 
 %macro STREAMS_GROUP 1
   STREAMS_INT8 %1
   vbroadcastss m12, [t0 + 32]
-  STREAMS_ADD %1, scale, 0
-%endmacro
-
-%macro STREAMS_END 1
+  STREAMS_EACH %1, add_scaled
 %endmacro
 
 path_begin avx2

@@ -5,13 +5,10 @@
 %include "six_streams.inc"
 %define DOT_C m15
 
-%macro scale 1
-%endmacro
-
 %macro STREAMS_GROUP 1
   STREAMS_INT8 %1
   vbroadcastss m13, [t0 + 32]
-  STREAMS_ADD %1, scale, 0
+  STREAMS_EACH %1, STREAMS_FMA
 %endmacro
 
 %macro STREAMS_END 1

@@ -157,21 +157,16 @@ kern loads_streams, 3, 0, 16, w, x, bytes
   vbroadcastss m14, [x + 16]
   %assign k 0
   %rep 6
-    %if k == 3
-      lea w, [w + 2 * t0]
-      add w, t0
-    %endif
+    STREAMS_ON k, w, t0
     %assign a k % 3
     %assign i 2 * k
     LOAD m%[i], [w + a * t0]
     %assign i 2 * k + 1
     LOAD m%[i], [w + a * t0 + VBYTES]
-    prefetcht0 [w + a * t0 + STREAMS_AHEAD]
+    STREAMS_LINE w + a * t0
     %assign k k + 1
   %endrep
-  sub w, t0
-  sub w, t0
-  sub w, t0
+  STREAMS_BACK 6, w, t0
   add w, 64
   cmp w, t1
   jne .turn
