@@ -92,7 +92,7 @@ void add_cells(SweepPlan& plan, const SweepModel& m, const SweepOptions& o, cons
   for (const Path p : paths) {
     const ReadOrder order = read_order(table(p), *m.model);
     kerns.push_back(order.table);
-    if (!read_order_told(order).empty()) plan.missing.push_back(order_note(m, order));
+    if (order.time[0] > 0) plan.missing.push_back(order_note(m, order));
   }
   const auto add = [&](KvType kv, uint32_t depth, uint32_t threads, const KernTable& kern, uint32_t prompt, uint32_t gen) {
     if (prompt + gen == 0) return;

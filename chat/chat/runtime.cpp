@@ -87,7 +87,7 @@ Runtime runtime_open(const ChatOptions& o, const CpuFeatures& cpu) {
   if (o.kernel.empty() && !asked) r.kern = kern_measure(cpu, *r.model);
   const ReadOrder order = read_order(r.kern.table, *r.model);
   r.kern.table = order.table;
-  if (const std::string told = read_order_told(order); !told.empty()) r.kern.reason += "; " + told;
+  if (order.time[0] > 0) r.kern.reason += "; " + read_order_told(order);
   EngOptions e;
   e.ctx = o.ctx ? o.ctx : std::min(r.model->shape.ctx, kUsualContext);
   e.kv = o.kv;

@@ -45,7 +45,7 @@ void put_row(const QxGroup* groups, uint8_t* row, size_t count) {
   }
 }
 
-// In another order than that of its addresses (with_order) a call asks for as much as it reads, in the next 32 KiB
+// Where the table asks by pages a call asks for as much as it reads, in the next 32 KiB
 // (macros/stream.inc). A call takes so many positions: the mix goes through them several times and should find them in the first
 // cache, and the closer to the end it can be, the better.
 constexpr size_t kAtOnce = 64;
@@ -54,11 +54,10 @@ constexpr size_t kAhead = size_t{32} << 10;
 // f(first, n, ask) for positions pos..pos+n-1, `row` bytes each, of which those up to `end` follow: whether to ask for them.
 template <class F>
 void by_order(const KernTable& kern, size_t pos, size_t n, size_t end, size_t row, F&& f) {
-  const bool asks = kern.order != Order::in_order;
-  const size_t most = asks && pos < end ? kAtOnce : n;
+  const size_t most = kern.asks_pages() && pos < end ? kAtOnce : n;
   for (const size_t to = pos + n; pos < to; pos += most) {
     const size_t count = std::min(most, to - pos), next = pos + count;
-    f(pos, count, asks && next < end && (end - next) * row >= kAhead);
+    f(pos, count, kern.asks_pages() && next < end && (end - next) * row >= kAhead);
   }
 }
 

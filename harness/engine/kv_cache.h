@@ -51,7 +51,7 @@ class KvCache {
   // where that is looked for (q8); tokens: there is none.
   size_t arrange(const KernTable& kern, const float* q, size_t stride, size_t heads, size_t tokens, uint8_t* out) const;
   // s[256 * i + t], t < 16 * blocks: the score of query i against position pos + t; pos is a multiple of 16, blocks at most 16.
-  // What follows, up to position `end`, is wanted later: a table of with_order asks for it meanwhile.
+  // What follows, up to position `end`, is wanted later: a table that asks by pages does so meanwhile.
   void score(const KernTable& kern, size_t layer, size_t head, size_t pos, size_t blocks, const uint8_t* arranged, size_t queries,
              float* s, float scale, size_t end) const;
   // o[queries][kv_width] goes on with the n values from pos on, at most 256, weighted by p[256 * i + t]. `end` as in score.

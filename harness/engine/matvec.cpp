@@ -74,7 +74,7 @@ void mat_panels(const KernTable& kern, const Tensor& w, size_t from, size_t to, 
                   .x_stride = groups ? in.groups_stride : in.values_stride,
                   .y_stride = y_stride,
                   .room = room};
-    if (kern.order != Order::in_order) ask_ahead(kern.path, w.type, args, panels * panel_bytes(w.type, w.cols));
+    if (kern.asks_pages()) ask_ahead(kern.path, w.type, args, panels * panel_bytes(w.type, w.cols));
     several(kern, w.type, args);
   }
 }

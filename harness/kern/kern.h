@@ -66,11 +66,12 @@ struct KernTable {
 #include "kern/kernels.def"
 #undef KERNEL
   Order order = Order::in_order;
+  // Whether products of several tokens ask for panels ahead by pages, and KvCache takes attention's forms of that kind.
+  bool asks_pages() const { return order != Order::in_order; }
 };
 
-// The same table, which reads in order, with the gemv that read memory by `order` in the usual ones' place. By pages and in
-// streams, products of several tokens ask for panels ahead by pages, and KvCache takes attention's forms of that kind. The same
-// bits at another speed.
+// The same table, which reads in order, with the gemv that read memory by `order` in the usual ones' place. The same bits at
+// another speed.
 KernTable with_order(KernTable t, Order order);
 
 // For steps of one token: of avx512 the products (gemv, gemm), of avx2 all else; any other path's table as it is. The same bits. A

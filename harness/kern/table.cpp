@@ -82,20 +82,15 @@ std::string_view order_name(Order o) {
 
 KernTable with_order(KernTable t, Order order) {
   t.order = order;
-  if (order == Order::pages) {
-    t.gemv_q8 = t.gemv_q8_pages;
-    t.gemv_q4 = t.gemv_q4_pages;
-    t.gemv_q80 = t.gemv_q80_pages;
-    t.gemv_q4k = t.gemv_q4k_pages;
-    t.gemv_q6k = t.gemv_q6k_pages;
+#define TAKE(type) t.gemv_##type = order == Order::pages ? t.gemv_##type##_pages : t.gemv_##type##_streams
+  if (order != Order::in_order) {
+    TAKE(q8);
+    TAKE(q4);
+    TAKE(q80);
+    TAKE(q4k);
+    TAKE(q6k);
   }
-  if (order == Order::streams) {
-    t.gemv_q8 = t.gemv_q8_streams;
-    t.gemv_q4 = t.gemv_q4_streams;
-    t.gemv_q80 = t.gemv_q80_streams;
-    t.gemv_q4k = t.gemv_q4k_streams;
-    t.gemv_q6k = t.gemv_q6k_streams;
-  }
+#undef TAKE
   return t;
 }
 
