@@ -50,7 +50,7 @@ class Run {
  public:
   Run(const SweepCell& cell, const PanelLoads* loads)
       : row_(cell.row), pool_(row_.threads), clock_(pool_), engine_(*cell.model, cell.kern, pool_, options()), sampler_({}, 1) {
-    if (loads) loads_.emplace(*cell.model, *loads, pool_);
+    if (loads) loads_.emplace(*cell.model, *loads, pool_, engine_.kern().panels_together());
     logits_.resize(cell.model->shape.vocab);
   }
 

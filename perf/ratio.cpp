@@ -47,14 +47,14 @@ class Bench {
   double slice_gb() const { return 1e-9 * static_cast<double>(slice_panels_ * panel_bytes_); }
 
   void product(const KernTable& k, size_t slice) {
-    par_for(pool_, slice_panels_, grain(), [&](size_t first, size_t end, unsigned) {
+    par_for(pool_, slice_panels_, grain(k.panels_together()), [&](size_t first, size_t end, unsigned) {
       mat_panels(k, slices_[slice], first, end, vectors_.in(), 1, vectors_.y.data() + kPanelRows * first, 0);
     });
   }
 
   uint64_t read(const ReadLoop& loop, size_t slice) {
     std::vector<uint64_t> parts(pool_.threads());
-    par_for(pool_, slice_panels_, grain(), [&](size_t first, size_t end, unsigned thread) {
+    par_for(pool_, slice_panels_, grain(1), [&](size_t first, size_t end, unsigned thread) {
       parts[thread] ^= loop.run(slices_[slice].panel(first), (end - first) * panel_bytes_);
     });
     uint64_t all = 0;
@@ -87,7 +87,9 @@ class Bench {
   }
 
  private:
-  size_t grain() const { return std::max<size_t>(1, slice_panels_ / (size_t{4} * pool_.threads())); }
+  size_t grain(size_t together) const {
+    return std::max<size_t>(1, slice_panels_ / (size_t{4} * pool_.threads()) / together) * together;
+  }
 
   TType type_;
   Pool& pool_;

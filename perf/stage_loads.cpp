@@ -31,10 +31,11 @@ double seconds(F&& f) {
 
 }  // namespace
 
-StageLoads::StageLoads(const Model& m, const PanelLoads& loads, Pool& pool)
+StageLoads::StageLoads(const Model& m, const PanelLoads& loads, Pool& pool, size_t panels_together)
     : m_(m),
       loads_(loads),
       pool_(pool),
+      together_(panels_together),
       values_(widest(m.shape)),
       groups_(groups_of(widest(m.shape))),
       x_{values_.data(), 0, groups_.data(), 0},
@@ -59,7 +60,7 @@ void StageLoads::head(Seconds& add) {
 
 uint64_t StageLoads::run(size_t panels, const Body& body) {
   std::fill(sums_.begin(), sums_.end(), 0);
-  par_for(pool_, panels, panel_grain(pool_, panels),
+  par_for(pool_, panels, panel_grain(pool_, panels, together_),
           [&](size_t b, size_t e, unsigned thread) { sums_[thread * kLine] ^= body(b, e); });
   uint64_t all = 0;
   for (const uint64_t sum : sums_) all ^= sum;

@@ -14,7 +14,7 @@ class StageLoads {
   using Seconds = std::array<double, kStages>;  // 0: a stage without a product
 
   // All of them must outlive it. Throws Error where a loop leaves out something of a layer or the head.
-  StageLoads(const Model& m, const PanelLoads& loads, Pool& pool);
+  StageLoads(const Model& m, const PanelLoads& loads, Pool& pool, size_t panels_together);
 
   void layers(Seconds& add);  // once through all layers: adds what it took
   void head(Seconds& add);
@@ -29,6 +29,7 @@ class StageLoads {
   const Model& m_;
   const PanelLoads& loads_;
   Pool& pool_;
+  size_t together_;
   std::vector<float> values_;
   std::vector<QxGroup> groups_;
   MatIn x_;

@@ -47,11 +47,14 @@ Engine::Impl::Impl(const Model& m, const KernTable& kt, Pool& p, const EngOption
       groups(opt.chunk, groups_of(shape.dim)),
       wide(opt.chunk, groups_of(std::max(size_t{shape.heads} * shape.head_dim, size_t{shape.ffn}))),
       attn(shape, opt.ctx, opt.kv, pool.threads()),
-      split{{pool, panels_of(size_t{shape.heads} * shape.head_dim) + 2 * panels_of(size_t{shape.kv_heads} * shape.head_dim)},
-            {pool, panels_of(shape.dim)},
-            {pool, panels_of(shape.ffn)},
-            {pool, panels_of(shape.dim)},
-            {pool, panels_of(shape.vocab)}} {}
+      split(p, m.shape, kern.panels_together()) {}
+
+Engine::Impl::Splits::Splits(Pool& pool, const ModelShape& s, size_t together)
+    : qkv(pool, panels_of(size_t{s.heads} * s.head_dim) + 2 * panels_of(size_t{s.kv_heads} * s.head_dim), together),
+      o(pool, panels_of(s.dim), together),
+      gate_up(pool, panels_of(s.ffn), together),
+      down(pool, panels_of(s.dim), together),
+      head(pool, panels_of(s.vocab), together) {}
 
 size_t Engine::Impl::work_bytes() const {
   return rope.bytes() + x.bytes() + norm.bytes() + q.bytes() + k.bytes() + v.bytes() + att.bytes() + gate.bytes() + up.bytes() +

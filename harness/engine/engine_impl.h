@@ -46,7 +46,8 @@ struct Engine::Impl {
   Rows<QxGroup> wide;    // att or gate, quantized
   AttnWork attn;
   // the products' stages
-  struct {
+  struct Splits {
+    Splits(Pool& pool, const ModelShape& s, size_t together);
     PanelSplit qkv, o, gate_up, down, head;
   } split;
 

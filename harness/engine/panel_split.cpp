@@ -3,7 +3,8 @@
 
 namespace nyb {
 
-PanelSplit::PanelSplit(Pool& pool, size_t panels) : pool_(pool), panels_(panels), grain_(panel_grain(pool, panels)) {
+PanelSplit::PanelSplit(Pool& pool, size_t panels, size_t together)
+    : pool_(pool), panels_(panels), grain_(panel_grain(pool, panels, together)) {
   for (unsigned r = 0; pool.ranges() > 1 && r < pool.ranges(); r++) begins_.push_back(pool.first_unit(panels, grain_, r));
 }
 

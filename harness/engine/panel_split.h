@@ -14,8 +14,9 @@ namespace nyb {
 // Of one stage of products, the same for all layers. Decides no bit, only who computes what, and what is in the caches by then.
 class PanelSplit {
  public:
-  PanelSplit(Pool& pool, size_t panels);
-  // f(begin, end, thread) over pieces of [0, panels), which begin with even panels, as par_for has it.
+  // together: KernTable::panels_together
+  PanelSplit(Pool& pool, size_t panels, size_t together);
+  // f(begin, end, thread) over pieces of [0, panels), each a multiple of `together` but for the last, as par_for has it.
   template <class F>
   void run(F&& f) const {
     par_for(pool_, panels_, grain_, std::forward<F>(f));

@@ -58,9 +58,12 @@ inline size_t par_grain(const Pool& pool, size_t units) {
   return (units + pieces - 1) / pieces;
 }
 
-// The same for panels of a matrix, in even pieces: products with several tokens take them in pairs, and two make a group of what
-// is computed.
-inline size_t panel_grain(const Pool& pool, size_t panels) { return (par_grain(pool, panels) + 1) / 2 * 2; }
+// The same for panels of a matrix: a multiple of `together` where that leaves every thread some pieces; at least even, since
+// products with several tokens take panels in pairs, and two make a group of what is computed.
+inline size_t panel_grain(const Pool& pool, size_t panels, size_t together) {
+  if (panels < size_t{pool.threads()} * together * 4) together = 2;
+  return (par_grain(pool, panels) + together - 1) / together * together;
+}
 
 // f(begin, end, thread) over pieces of [0, n), as Pool::run has it. Which thread runs which piece decides no bit of the result.
 template <class F>

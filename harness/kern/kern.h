@@ -53,7 +53,7 @@ std::string path_names();                               // "ref, avx2, ...", for
 // A quantized cache: for each group of 32 dimensions, a block of 16 keys, and a row of values (docs/kernels.md, "Memory").
 inline constexpr size_t kKeyGroupBytes = 576, kValueGroupBytes = 36;
 
-// How quantized gemv reads the weights from memory: asking some kilobytes ahead; eight pages at once; three stretches side by side
+// How quantized gemv reads the weights from memory: asking some kilobytes ahead; eight pages at once; six stretches side by side
 // (macros/stream.inc, six_streams.inc). Which is faster is the CPU's matter.
 enum class Order : uint8_t { in_order, pages, streams };
 inline constexpr Order kAllOrders[] = {Order::in_order, Order::pages, Order::streams};
@@ -68,6 +68,8 @@ struct KernTable {
   Order order = Order::in_order;
   // Whether products of several tokens ask for panels ahead by pages, and KvCache takes attention's forms of that kind.
   bool asks_pages() const { return order != Order::in_order; }
+  // Of how many panels a call should have a multiple: gemv in streams reads fewer than six at a time in fewer places.
+  size_t panels_together() const { return order == Order::streams ? 6 : 2; }
 };
 
 // The same table, which reads in order, with the gemv that read memory by `order` in the usual ones' place. The same bits at

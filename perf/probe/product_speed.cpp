@@ -31,7 +31,7 @@ double product_speed(TType type, const KernTable& kern, Pool& pool, size_t bytes
     const Clock::time_point start = Clock::now();
     for (size_t i = 0; i < count; ++i) {
       w.data = reinterpret_cast<const uint8_t*>(memory.data() + i * one);
-      par_for(pool, panels, par_grain(pool, panels), [&](size_t first, size_t end, unsigned) {
+      par_for(pool, panels, panel_grain(pool, panels, order.panels_together()), [&](size_t first, size_t end, unsigned) {
         mat_panels(order, w, first, end, vectors.in(), 1, vectors.y.data() + kPanelRows * first, 0);
       });
     }

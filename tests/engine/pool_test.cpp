@@ -122,6 +122,18 @@ TEST(Pool, TellsWhereARangeBegins) {
   EXPECT_EQ(pool.first_unit(2, 5, 2), 0u) << "a single piece";
 }
 
+TEST(Pool, PanelsThatGoTogetherAreCutApartOnlyWhereThreadsWouldHaveTooFew) {
+  const Pool one(1), two(2), eight(8);
+  EXPECT_EQ(panel_grain(two, 560, 2), 10u) << "64 pieces, to even panels";
+  EXPECT_EQ(panel_grain(two, 560, 6), 12u);
+  EXPECT_EQ(panel_grain(two, 56, 6), 6u);
+  EXPECT_EQ(panel_grain(two, 48, 6), 6u) << "four pieces a thread";
+  EXPECT_EQ(panel_grain(two, 47, 6), 2u);
+  EXPECT_EQ(panel_grain(eight, 192, 6), 6u);
+  EXPECT_EQ(panel_grain(eight, 191, 6), 2u);
+  EXPECT_EQ(panel_grain(one, 560, 6), 564u) << "one piece";
+}
+
 TEST(AskPages, GoesThroughAllPagesAtOnce) {
   constexpr uintptr_t kAt = 1 << 20;
   std::vector<uintptr_t> lines, want;

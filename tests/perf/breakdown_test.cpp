@@ -170,7 +170,7 @@ TEST(StageLoads, ALoopThatLeavesSomethingOutIsSaid) {
   PanelLoads lazy{};
   lazy.by_512 = lazy.by_576 = [](const void*, const void*, size_t) { return uint64_t{0}; };
   lazy.f32 = [](const void*, const float*, size_t, size_t) { return uint64_t{0}; };
-  EXPECT_THROW(StageLoads(*model, lazy, pool), Error);
+  EXPECT_THROW(StageLoads(*model, lazy, pool, 2), Error);
 }
 
 }  // namespace
