@@ -11,13 +11,14 @@ constexpr size_t kBlockBytes = size_t{128} << 10;  // of weights; half of the sm
 
 void one(const KernTable& kern, const Tensor& w, size_t from, size_t count, const MatIn& in, float* y) {
   const uint8_t* const panel = w.panel(from);
+  const KernTable& order = kern.order == Order::streams && count < kStreams ? kern_table(kern.path) : kern;  // in order
   switch (w.type) {
-    case TType::q8: return kern.gemv_q8(panel, w.row_scale() + from * kPanelRows, in.groups, y, groups_of(w.cols), count);
-    case TType::q4: return kern.gemv_q4(panel, in.groups, y, groups_of(w.cols), count);
-    case TType::q80: return kern.gemv_q80(panel, in.groups, y, groups_of(w.cols), count);
-    case TType::q4k: return kern.gemv_q4k(panel, in.groups, y, groups_of(w.cols), count);
-    case TType::q6k: return kern.gemv_q6k(panel, in.groups, y, groups_of(w.cols), count);
-    case TType::f32: return kern.gemv_f32(reinterpret_cast<const float*>(panel), in.values, y, w.cols, count);
+    case TType::q8: return order.gemv_q8(panel, w.row_scale() + from * kPanelRows, in.groups, y, groups_of(w.cols), count);
+    case TType::q4: return order.gemv_q4(panel, in.groups, y, groups_of(w.cols), count);
+    case TType::q80: return order.gemv_q80(panel, in.groups, y, groups_of(w.cols), count);
+    case TType::q4k: return order.gemv_q4k(panel, in.groups, y, groups_of(w.cols), count);
+    case TType::q6k: return order.gemv_q6k(panel, in.groups, y, groups_of(w.cols), count);
+    case TType::f32: return order.gemv_f32(reinterpret_cast<const float*>(panel), in.values, y, w.cols, count);
     case TType::vec: break;
   }
 }

@@ -14,6 +14,7 @@
 namespace nyb {
 namespace {
 
+// Panels as the pool deals them: six, twelve and so on, about as many as kSliceBytes.
 constexpr size_t kSliceBytes = size_t{512} << 10, kLeastBytes = size_t{64} << 10;
 constexpr size_t kPairs = 16, kLeastPairs = 8;
 // Seconds. After kPreparing a look has no more pairs than it must have: pages may have to come from a disk, and a CPU may be slow
@@ -42,8 +43,8 @@ std::vector<Pair> pairs_of(const Model& m) {
   for (const LayerTensors& t : m.layers) {
     if (!twins(t)) continue;
     const size_t panel = panel_bytes(t.gate->type, t.gate->cols), panels = panels_of(t.gate->rows);
-    const size_t slice = std::clamp<size_t>(kSliceBytes / panel, 1, panels);
-    if (slice * panel < kLeastBytes) continue;
+    const size_t slice = std::max(std::min(kSliceBytes / panel, panels) / kStreams, size_t{1}) * kStreams;
+    if (slice > panels || slice * panel < kLeastBytes) continue;
     for (size_t i = 0; i < each && (i + 1) * slice <= panels && pairs.size() < kPairs; i++)
       pairs.push_back({&t, i * slice, (i + 1) * slice});
   }

@@ -58,6 +58,8 @@ inline constexpr size_t kKeyGroupBytes = 576, kValueGroupBytes = 36;
 enum class Order : uint8_t { in_order, pages, streams };
 inline constexpr Order kAllOrders[] = {Order::in_order, Order::pages, Order::streams};
 std::string_view order_name(Order o);  // "in order", "by pages", "in streams"
+// Panels that gemv in streams goes through side by side; fewer in fewer places.
+inline constexpr size_t kStreams = 6;
 
 // The function table of a path.
 struct KernTable {
@@ -68,8 +70,8 @@ struct KernTable {
   Order order = Order::in_order;
   // Whether products of several tokens ask for panels ahead by pages, and KvCache takes attention's forms of that kind.
   bool asks_pages() const { return order != Order::in_order; }
-  // Of how many panels a call should have a multiple: gemv in streams reads fewer than six at a time in fewer places.
-  size_t panels_together() const { return order == Order::streams ? 6 : 2; }
+  // Of how many panels a call should have a multiple.
+  size_t panels_together() const { return order == Order::streams ? kStreams : 2; }
 };
 
 // The same table, which reads in order, with the gemv that read memory by `order` in the usual ones' place. The same bits at

@@ -23,8 +23,8 @@ const PanelLoads* panel_loads(const CpuFeatures& cpu, const KernTable& kern) {
   static constexpr PanelLoads wide{nyb_loads_512_avx512, nyb_loads_576_avx512, nyb_loads_f32_avx512};
   static constexpr PanelLoads narrow_pages{nyb_loads_512_pages_avx2, nyb_loads_576_pages_avx2, nyb_loads_f32_avx2};
   static constexpr PanelLoads wide_pages{nyb_loads_512_pages_avx512, nyb_loads_576_pages_avx512, nyb_loads_f32_avx512};
-  static constexpr PanelLoads narrow_streams{nyb_loads_streams_avx2, nyb_loads_streams_avx2, nyb_loads_f32_avx2};
-  static constexpr PanelLoads wide_streams{nyb_loads_streams_avx2, nyb_loads_streams_avx2, nyb_loads_f32_avx512};
+  static constexpr PanelLoads narrow_streams{nyb_loads_streams_avx2, nyb_loads_streams_avx2, nyb_loads_f32_avx2, &narrow};
+  static constexpr PanelLoads wide_streams{nyb_loads_streams_avx2, nyb_loads_streams_avx2, nyb_loads_f32_avx512, &wide};
   if (!cpu_missing(cpu, Path::avx2).empty()) return nullptr;
   const bool wide_path = kern.path == Path::avx512;
   switch (kern.order) {
@@ -36,6 +36,7 @@ const PanelLoads* panel_loads(const CpuFeatures& cpu, const KernTable& kern) {
 }
 
 uint64_t load_panels(const PanelLoads& loads, const Tensor& w, size_t from, size_t to, const MatIn& x) {
+  if (loads.few && to - from < kStreams) return load_panels(*loads.few, w, from, to, x);
   const uint8_t* const panel = w.panel(from);
   if (w.type == TType::f32) return loads.f32(panel, x.values, w.cols, to - from);
   const auto stream = w.type == TType::q4 ? loads.by_576 : loads.by_512;

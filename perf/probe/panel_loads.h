@@ -14,6 +14,7 @@ struct PanelLoads {
   using Stream = uint64_t(const void* w, const void* x, size_t bytes);
   Stream *by_512, *by_576;  // panels that are one stream, so many bytes at a time
   uint64_t (*f32)(const void* w, const float* x, size_t cols, size_t panels);
+  const PanelLoads* few = nullptr;  // of fewer panels than kStreams, where those have loops of their own
 };
 
 // With the vectors and the order of reading of that table's products (ref: the narrow ones). nullptr where `cpu` has no AVX2.
