@@ -10,7 +10,7 @@
 namespace nyb {
 namespace {
 
-constexpr std::chrono::seconds kLimit{120};
+constexpr std::chrono::seconds kPlotLimit{120};
 
 }  // namespace
 
@@ -26,10 +26,10 @@ Plot::~Plot() = default;
 
 void Plot::draw(const Sweep& s, const Machine& m) {
   // -d: without the settings of the user's own ~/.gnuplot
-  const ChildResult r = run_child({"gnuplot", "-d", "-"}, plot_script(s, m), kLimit);
+  const ChildResult r = run_child({"gnuplot", "-d", "-"}, plot_script(s, m), kPlotLimit);
   if (!r.good()) {
     err_write(child_said(r));
-    throw Error(fmt::format("gnuplot {}, so there is no picture '{}'", child_fault(r, kLimit), human_words(path_)));
+    throw Error(fmt::format("gnuplot {}, so there is no picture '{}'", child_fault(r, kPlotLimit), human_words(path_)));
   }
   if (!r.out.starts_with("<?xml") || r.out.find("</svg>") == std::string::npos) {
     err_write(child_said(r));

@@ -2,7 +2,6 @@
 #include "ratio.h"
 #include <fmt/format.h>
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <vector>
 #include "common/app.h"
@@ -14,19 +13,13 @@
 #include "paths.h"
 #include "probe/last_cache.h"
 #include "probe/probe.h"
+#include "timed.h"
 
 namespace nyb {
 namespace {
 
 constexpr size_t kCols = 4096;  // sixteen rows are then a multiple of 512 bytes in every type, which the read loops want
 constexpr size_t kSliceBytes = size_t{16} << 20;  // about half a millisecond: less than a turn of the scheduler
-
-template <class F>
-double seconds(F&& f) {
-  const auto start = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // Matrices in memory, each a slice, and both ways of going through them, with all threads in the same pieces. The loop reads
 // the panels; the scales of rows that follow them in q8 are a thousandth of it.
@@ -110,8 +103,8 @@ Round one_round(Bench& bench, const KernTable& k, const ReadLoop& loop) {
   std::vector<double> reads, products, ratios;
   for (size_t i = 0; i < bench.slices(); ++i) {
     if (interrupted()) throw Interrupted{};
-    reads.push_back(gb / seconds([&] { bench.read(loop, i); }));
-    products.push_back(gb / seconds([&] { bench.product(k, (i + bench.slices() / 2) % bench.slices()); }));
+    reads.push_back(gb / seconds_of([&] { bench.read(loop, i); }));
+    products.push_back(gb / seconds_of([&] { bench.product(k, (i + bench.slices() / 2) % bench.slices()); }));
     ratios.push_back(products.back() / reads.back());
   }
   return {median(reads), median(products), median(ratios)};

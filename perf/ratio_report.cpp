@@ -8,19 +8,19 @@
 namespace nyb {
 namespace {
 
-constexpr const char* kLine = "{:6}  {:10}  {:4}  {:>9}  {:15}  {:>9}  {:>5}  {:>6}\n";
+constexpr const char* kRatioLine = "{:6}  {:10}  {:4}  {:>9}  {:15}  {:>9}  {:>5}  {:>6}\n";
 
 }  // namespace
 
 std::string ratio_head(const Machine& m, const std::vector<std::string>& notes) {
   std::string out = machine_words(m) + "\n";
   for (const std::string& note : notes) out += note + "\n";
-  return out + fmt::format(kLine, "path", "order", "type", "read GB/s", "fastest loop", "gemv GB/s", "ratio", "spread");
+  return out + fmt::format(kRatioLine, "path", "order", "type", "read GB/s", "fastest loop", "gemv GB/s", "ratio", "spread");
 }
 
 std::string ratio_line(const RatioRow& r) {
   const auto number = [](const std::vector<double>& v, int digits) { return fmt::format("{:.{}f}", median(v), digits); };
-  return fmt::format(kLine, path_name(r.path), order_name(r.order), ttype_name(r.type), number(r.read, 2), r.loop,
+  return fmt::format(kRatioLine, path_name(r.path), order_name(r.order), ttype_name(r.type), number(r.read, 2), r.loop,
                      number(r.product, 2), number(r.ratios, 3), fmt::format("{:.0f} %", 100 * spread_of(r.ratios)));
 }
 

@@ -1,8 +1,8 @@
 // stage_loads.cpp - par_for as step.cpp has it.
 #include "stage_loads.h"
 #include <algorithm>
-#include <chrono>
 #include "kern/error.h"
+#include "timed.h"
 
 namespace nyb {
 namespace {
@@ -20,13 +20,6 @@ std::vector<const Tensor*> matrices_of(Stage s, const LayerTensors& t) {
     case Stage::down: return {t.down};
     default: return {};
   }
-}
-
-template <class F>
-double seconds(F&& f) {
-  const auto start = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
@@ -51,11 +44,11 @@ StageLoads::StageLoads(const Model& m, const PanelLoads& loads, Pool& pool, size
 
 void StageLoads::layers(Seconds& add) {
   for (const LayerTensors& t : m_.layers)
-    for (const Stage s : kProducts) add[static_cast<size_t>(s)] += seconds([&] { stage(s, t); });
+    for (const Stage s : kProducts) add[static_cast<size_t>(s)] += seconds_of([&] { stage(s, t); });
 }
 
 void StageLoads::head(Seconds& add) {
-  add[static_cast<size_t>(Stage::head)] += seconds([&] { row_of_matrices({m_.head}); });
+  add[static_cast<size_t>(Stage::head)] += seconds_of([&] { row_of_matrices({m_.head}); });
 }
 
 uint64_t StageLoads::run(size_t panels, const Body& body) {

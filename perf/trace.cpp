@@ -8,16 +8,16 @@
 namespace nyb {
 namespace {
 
-constexpr size_t kMostBytes = size_t{16} << 10;
+constexpr size_t kMostCode = size_t{16} << 10;
 
 // What the handler knows; by offset from the function's beginning.
 struct Steps {
   uintptr_t code = 0, stack = 0;
   size_t last = 0;
   bool inside = false;
-  std::array<uint32_t, kMostBytes> times;  // it was executed
-  std::array<uint32_t, kMostBytes> back;   // it led back,
-  std::array<uint16_t, kMostBytes> to;     // to there
+  std::array<uint32_t, kMostCode> times;  // it was executed
+  std::array<uint32_t, kMostCode> back;   // it led back,
+  std::array<uint16_t, kMostCode> to;     // to there
 };
 Steps steps;
 
@@ -30,7 +30,7 @@ void on_step(const greg_t* regs) {
   }
   if (!steps.inside) return;
   const size_t offset = at - steps.code;
-  if (stack != steps.stack || offset >= kMostBytes) {  // it has returned
+  if (stack != steps.stack || offset >= kMostCode) {  // it has returned
     steps.inside = false;
     return;
   }
@@ -58,7 +58,7 @@ CallTrace trace_call(const void* code, const std::function<void()>& call) {
 
   CallTrace t;
   for (const uint32_t n : steps.times) t.instructions += n;
-  for (size_t from = 0; from < kMostBytes; ++from) {
+  for (size_t from = 0; from < kMostCode; ++from) {
     if (steps.back[from] == 0) continue;
     const size_t to = steps.to[from];
     bool innermost = true;

@@ -1,11 +1,11 @@
 #!/bin/sh
 # clang-format and clang-tidy, as configured at the top of the tree. clang-tidy reads each file as it stands, without g++'s
-# precompiled headers, so that one that does not include what it uses is found.
+# precompiled headers and by itself, so that one that does not include what it uses is found.
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
 install_missing clang-format:clang-format clang-tidy:clang-tidy $test_tools
-[ -f build-lint/compile_commands.json ] || configure release -B build-lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+[ -f build-lint/compile_commands.json ] || configure release -B build-lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DNYB_UNITY=OFF
 cmake --build build-lint --target nyb_commit >/dev/null
 status=0
 git ls-files '*.cpp' '*.h' | xargs clang-format --dry-run --Werror || status=1

@@ -107,7 +107,7 @@ void load(Session& s, const std::string& path) {
   if (!why.empty()) note(why);
 }
 
-void read(Session& s, const std::string& path) {
+void send_file(Session& s, const std::string& path) {
   want_file("/read", path);
   s.ask(without_newline(read_whole(path)));
 }
@@ -152,7 +152,7 @@ const std::vector<Command>& command_list() {
       {"/undo", "", "take back the last message and its reply", false, undo},
       {"/save", "FILE", "save the conversation", true, save},
       {"/load", "FILE", "go on with a saved conversation", true, load},
-      {"/read", "FILE", "send a file as a message", true, read},
+      {"/read", "FILE", "send a file as a message", true, send_file},
       {"/tokens", "TEXT", "show the tokens of a text", false, tokens},
       {"/stats", "", "what runs, how fast, and what it takes", false, stats},
       {"/quit", "", "leave", false, nullptr}};

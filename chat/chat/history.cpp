@@ -25,7 +25,7 @@ constexpr size_t kLongest = 65536;
 constexpr int kLockTries = 100;
 constexpr useconds_t kLockPause = 10000;  // µs: a writer is done in much less
 
-std::string escaped(std::string_view entry) {
+std::string escaped_line(std::string_view entry) {
   std::string out;
   for (const char c : entry) {
     switch (c) {
@@ -132,7 +132,7 @@ void History::add(std::string_view entry) const {
     if ((st.st_mode & 077) != 0) (void)fchmod(file.fd, 0600);
     const std::string all = read_whole(path_);
     std::vector<std::string_view> lines = last_lines(all, kMost);
-    const std::string line = escaped(entry);
+    const std::string line = escaped_line(entry);
     if (!lines.empty() && lines.back() == line) return;
     if (lines.size() < kMost) {
       const off_t before = lseek(file.fd, 0, SEEK_END);

@@ -20,7 +20,7 @@ namespace nyb {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr size_t kMost = size_t{64} << 20;
+constexpr size_t kMostWritten = size_t{64} << 20;
 constexpr std::chrono::milliseconds kGrace{1000};  // between SIGTERM and SIGKILL
 constexpr int kLookMs = 20;                        // how often it is looked whether it has ended
 constexpr size_t kLines = 12;                      // of stderr that are shown
@@ -119,7 +119,8 @@ bool take(Pipe& p, std::string& into, const std::string& name) {
   const ssize_t n = read(p.fd[0], part, sizeof part);
   if (n > 0) into.append(part, static_cast<size_t>(n));
   if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN)) p.end(0);
-  if (into.size() > kMost) throw Error(fmt::format("'{}' writes without end: over {} MiB", human_words(name), kMost >> 20));
+  if (into.size() > kMostWritten)
+    throw Error(fmt::format("'{}' writes without end: over {} MiB", human_words(name), kMostWritten >> 20));
   return n > 0;
 }
 

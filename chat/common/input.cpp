@@ -16,7 +16,7 @@
 namespace nyb {
 namespace {
 
-constexpr size_t kMost = size_t{1} << 30;
+constexpr size_t kMostText = size_t{1} << 30;
 constexpr size_t kPart = 65536;  // read at once; on the heap, since a stack may be that small
 
 std::string read_fd(int fd, const std::string& name) {
@@ -31,7 +31,7 @@ std::string read_fd(int fd, const std::string& name) {
       throw Error(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
     }
     all.append(part.data(), static_cast<size_t>(n));
-    if (all.size() > kMost) throw Error(fmt::format("{} is over 1 GiB, more than a text to read can be", name));
+    if (all.size() > kMostText) throw Error(fmt::format("{} is over 1 GiB, more than a text to read can be", name));
   }
 }
 
