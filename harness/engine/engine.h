@@ -14,8 +14,8 @@ namespace nyb {
 
 class StageClock;
 
-// Steps of one token that see fewer positions than this run with narrow_table: from there on attention is what takes time beside
-// the products, and it computes.
+// Steps of one token at a lower position than this run with narrow_table: from there on attention is what takes time beside the
+// products, and it computes.
 inline constexpr size_t kNarrowPositions = 512;
 
 struct EngOptions {

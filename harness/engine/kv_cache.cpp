@@ -45,9 +45,9 @@ void put_row(const QxGroup* groups, uint8_t* row, size_t count) {
   }
 }
 
-// Where the table asks by pages a call asks for as much as it reads, in the next 32 KiB
-// (macros/stream.inc). A call takes so many positions: the mix goes through them several times and should find them in the first
-// cache, and the closer to the end it can be, the better.
+// Where the table asks by pages a call asks for as much as it reads, in the next 32 KiB (macros/stream.inc). A call takes so many
+// positions: the mix goes through them several times and should find them in the first cache, and the closer to the end it can be,
+// the better.
 constexpr size_t kAtOnce = 64;
 constexpr size_t kAhead = size_t{32} << 10;
 

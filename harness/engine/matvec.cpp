@@ -9,18 +9,27 @@ namespace {
 
 constexpr size_t kBlockBytes = size_t{128} << 10;  // of weights; half of the smallest second cache
 
+// Of a type's gemv the one that reads in the table's order; in streams with enough panels for that, else in order.
+template <class Gemv>
+Gemv* in_order_of(const KernTable& kern, size_t panels, Gemv* in_order, Gemv* pages, Gemv* streams) {
+  if (kern.order == Order::pages) return pages;
+  return kern.order == Order::streams && panels >= kStreams ? streams : in_order;
+}
+
 void one(const KernTable& kern, const Tensor& w, size_t from, size_t count, const MatIn& in, float* y) {
   const uint8_t* const panel = w.panel(from);
-  const KernTable& order = kern.order == Order::streams && count < kStreams ? kern_table(kern.path) : kern;  // in order
+  const size_t groups = groups_of(w.cols);
+#define GEMV(type) in_order_of(kern, count, kern.gemv_##type, kern.gemv_##type##_pages, kern.gemv_##type##_streams)
   switch (w.type) {
-    case TType::q8: return order.gemv_q8(panel, w.row_scale() + from * kPanelRows, in.groups, y, groups_of(w.cols), count);
-    case TType::q4: return order.gemv_q4(panel, in.groups, y, groups_of(w.cols), count);
-    case TType::q80: return order.gemv_q80(panel, in.groups, y, groups_of(w.cols), count);
-    case TType::q4k: return order.gemv_q4k(panel, in.groups, y, groups_of(w.cols), count);
-    case TType::q6k: return order.gemv_q6k(panel, in.groups, y, groups_of(w.cols), count);
-    case TType::f32: return order.gemv_f32(reinterpret_cast<const float*>(panel), in.values, y, w.cols, count);
+    case TType::q8: return GEMV(q8)(panel, w.row_scale() + from * kPanelRows, in.groups, y, groups, count);
+    case TType::q4: return GEMV(q4)(panel, in.groups, y, groups, count);
+    case TType::q80: return GEMV(q80)(panel, in.groups, y, groups, count);
+    case TType::q4k: return GEMV(q4k)(panel, in.groups, y, groups, count);
+    case TType::q6k: return GEMV(q6k)(panel, in.groups, y, groups, count);
+    case TType::f32: return kern.gemv_f32(reinterpret_cast<const float*>(panel), in.values, y, w.cols, count);
     case TType::vec: break;
   }
+#undef GEMV
 }
 
 void several(const KernTable& kern, TType t, const GemmArgs& args) {

@@ -67,15 +67,14 @@ struct KernTable {
 #define KERNEL(family, name, result, params, args, ...) result(*name) params = nullptr;
 #include "kern/kernels.def"
 #undef KERNEL
-  Order order = Order::in_order;
+  Order order = Order::in_order;  // of products from memory
   // Whether products of several tokens ask for panels ahead by pages, and KvCache takes attention's forms of that kind.
   bool asks_pages() const { return order != Order::in_order; }
   // Of how many panels a call should have a multiple.
   size_t panels_together() const { return order == Order::streams ? kStreams : 2; }
 };
 
-// The same table, which reads in order, with the gemv that read memory by `order` in the usual ones' place. The same bits at
-// another speed.
+// The same table with that order, by which mat_panels takes its gemv. The same bits at another speed.
 KernTable with_order(KernTable t, Order order);
 
 // For steps of one token: of avx512 the products (gemv, gemm), of avx2 all else; any other path's table as it is. The same bits. A

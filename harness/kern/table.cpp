@@ -82,15 +82,6 @@ std::string_view order_name(Order o) {
 
 KernTable with_order(KernTable t, Order order) {
   t.order = order;
-#define TAKE(type) t.gemv_##type = order == Order::pages ? t.gemv_##type##_pages : t.gemv_##type##_streams
-  if (order != Order::in_order) {
-    TAKE(q8);
-    TAKE(q4);
-    TAKE(q80);
-    TAKE(q4k);
-    TAKE(q6k);
-  }
-#undef TAKE
   return t;
 }
 

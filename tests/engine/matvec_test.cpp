@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "engine/weights.h"
@@ -12,41 +13,55 @@ namespace nyb {
 namespace {
 using namespace test;
 
-size_t calls = 0;
+std::string ran;  // the kernels that were called, by name
 
-// The reference, in streams by name; its kernels count their calls.
-KernTable counted() {
+// The reference, whose kernels leave their names.
+KernTable named() {
   KernTable t = kern_table(Path::ref);
-  t.order = Order::streams;
-  t.gemv_q8 = [](const void* w, const float* scale, const QxGroup* x, float* y, size_t groups, size_t panels) {
-    calls++;
-    kern_table(Path::ref).gemv_q8(w, scale, x, y, groups, panels);
-  };
-  t.gemv_q4 = [](const void* w, const QxGroup* x, float* y, size_t groups, size_t panels) {
-    calls++;
-    kern_table(Path::ref).gemv_q4(w, x, y, groups, panels);
-  };
+#define NAMED(kernel, params, args)    \
+  t.kernel = [] params {               \
+    ran += #kernel " ";                \
+    kern_table(Path::ref).kernel args; \
+  }
+#define ALL_ORDERS(type, params, args)      \
+  NAMED(gemv_##type, params, args);         \
+  NAMED(gemv_##type##_pages, params, args); \
+  NAMED(gemv_##type##_streams, params, args)
+#define PANELS (const void* w, const QxGroup* x, float* y, size_t groups, size_t panels)
+  ALL_ORDERS(q8, (const void* w, const float* scale, const QxGroup* x, float* y, size_t groups, size_t panels),
+             (w, scale, x, y, groups, panels));
+  ALL_ORDERS(q4, PANELS, (w, x, y, groups, panels));
+  ALL_ORDERS(q80, PANELS, (w, x, y, groups, panels));
+  ALL_ORDERS(q4k, PANELS, (w, x, y, groups, panels));
+  ALL_ORDERS(q6k, PANELS, (w, x, y, groups, panels));
+#undef PANELS
+#undef ALL_ORDERS
+#undef NAMED
   return t;
 }
 
-TEST(MatPanels, FewerThanSixAreReadInOrder) {
-  const KernTable table = counted();
-  for (const TType type : {TType::q8, TType::q4}) {
-    const ModelShape s{.layers = 1, .dim = 64, .heads = 1, .kv_heads = 1, .head_dim = 64, .ffn = 224, .vocab = 40, .ctx = 64};
+TEST(MatPanels, TheTypesGemvOfTheTablesOrderInStreamsFromSixPanelsOn) {
+  const ModelShape s{.layers = 1, .dim = 256, .heads = 4, .kv_heads = 2, .head_dim = 64, .ffn = 256, .vocab = 40, .ctx = 64};
+  for (const auto& [type, name] : {std::pair{TType::q8, "gemv_q8"},
+                                   {TType::q4, "gemv_q4"},
+                                   {TType::q80, "gemv_q80"},
+                                   {TType::q4k, "gemv_q4k"},
+                                   {TType::q6k, "gemv_q6k"}}) {
     const auto m = make_model(random_weights(s, true, 3), all(type));
     const Tensor& w = *m->layers[0].gate;
     std::vector<float> values(w.cols, 0.5f);
     std::vector<QxGroup> x(groups_of(w.cols));
     ASSERT_EQ(kern_table(Path::ref).qx_vec(values.data(), x.data(), values.size()), 0);
     const MatIn in{values.data(), values.size(), x.data(), x.size()};
-    for (size_t from = 0; from < 3; from++)
-      for (size_t count = 1; from + count <= panels_of(w.rows); count++) {
+    for (const Order o : kAllOrders)
+      for (size_t count = 1; count <= panels_of(w.rows); count++) {
         std::vector<float> got(count * kPanelRows), want(count * kPanelRows);
-        mat_panels(kern_table(Path::ref), w, from, from + count, in, 1, want.data(), 0);
-        calls = 0;
-        mat_panels(table, w, from, from + count, in, 1, got.data(), 0);
-        EXPECT_EQ(calls, count >= kStreams ? 1u : 0u) << count;
-        EXPECT_EQ(std::memcmp(got.data(), want.data(), got.size() * sizeof(float)), 0) << count;
+        mat_panels(kern_table(Path::ref), w, 0, count, in, 1, want.data(), 0);
+        ran.clear();
+        mat_panels(with_order(named(), o), w, 0, count, in, 1, got.data(), 0);
+        const char* form = o == Order::pages ? "_pages" : o == Order::streams && count >= 6 ? "_streams" : "";
+        EXPECT_EQ(ran, std::string(name) + form + " ") << order_name(o) << ", " << count << " panels";
+        EXPECT_EQ(std::memcmp(got.data(), want.data(), got.size() * sizeof(float)), 0) << ran << count;
       }
   }
 }

@@ -50,11 +50,8 @@ TEST(ReadOrder, TheFastestOneIsTaken) {
                   streams = read_order(made_up_table<300, 250, 200>(), *m, made_up),
                   near = read_order(made_up_table<200, 198, 199>(), *m, made_up);
   EXPECT_EQ(pages.table.order, Order::pages);
-  EXPECT_EQ(pages.table.gemv_q8, takes<200>);
   EXPECT_EQ(order.table.order, Order::in_order);
-  EXPECT_EQ(order.table.gemv_q8, takes<200>);
   EXPECT_EQ(streams.table.order, Order::streams);
-  EXPECT_EQ(streams.table.gemv_q8, takes<200>);
   EXPECT_EQ(near.table.order, Order::in_order) << "what is no clear gain is left alone";
   EXPECT_EQ(read_order_told(pages), "weights read by pages, in order takes 1.50 times as long, in streams 1.25");
   EXPECT_EQ(read_order_told(order), "weights read in order, by pages takes 1.50 times as long, in streams 1.25");
@@ -135,8 +132,12 @@ TEST(ReadOrder, OnTheModelAsItIs) {
     const ReadOrder o = read_order(kern_table(Path::avx2), *m);
     EXPECT_EQ(o.time[0], 1);
     EXPECT_EQ(o.table.path, Path::avx2);
-    EXPECT_EQ(o.table.gemv_q4, with_order(kern_table(Path::avx2), o.table.order).gemv_q4);
-    EXPECT_LE(o.time[static_cast<size_t>(o.table.order)], 1);
+    for (const double time : o.time) {
+      EXPECT_GT(time, 0);
+      EXPECT_LT(time, 1000);
+    }
+    const auto least = static_cast<Order>(std::min_element(o.time.begin(), o.time.end()) - o.time.begin());
+    EXPECT_EQ(o.table.order, o.time[static_cast<size_t>(least)] < 0.97 ? least : Order::in_order);
   }
 }
 
