@@ -171,19 +171,24 @@ bool check_gemv_f32(Check& c) {
   });
 }
 
-constexpr uint64_t kFewPanels = 3,
-                   kTokens = 23;  // a pair of panels and one more; tiles of several sizes, at once where there is room
+constexpr uint64_t kFewPanels = 3;  // a pair and one more
+// Tiles of several sizes: each by itself, and, of more tokens, at once where there is room.
+constexpr uint64_t kFewTokens = 8, kTokens = 23;
 
 bool check_gemm(Check& c, GemmArgs args, void (*KernTable::*kernel)(const GemmArgs*)) {
   std::byte room[kGemmRoom];
-  args.room = room;
-  args.tokens = kTokens;
   args.x_stride = args.groups;
   args.y_stride = args.panels * kPanelRows;
-  return both_void<float>(c, kTokens * args.y_stride, [&](const KernTable& t, auto& y) {
-    args.y = y.data();
-    (t.*kernel)(&args);
-  });
+  const auto check = [&](uint64_t tokens) {
+    args.tokens = tokens;
+    return both_void<float>(c, tokens * args.y_stride, [&](const KernTable& t, auto& y) {
+      args.y = y.data();
+      (t.*kernel)(&args);
+    });
+  };
+  if (!check(kFewTokens)) return false;
+  args.room = room;
+  return check(kTokens);
 }
 
 bool check_gemm(Check& c, const Unit& u, void (*KernTable::*kernel)(const GemmArgs*)) {

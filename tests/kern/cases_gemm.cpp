@@ -46,7 +46,13 @@ std::vector<X> apart(const std::vector<X>& x, size_t n, size_t tokens) {
   return all;
 }
 
-// Without and with room for unpacked weights, which few tokens and other paths must leave alone.
+// From so many tokens on weights are unpacked once, on avx2.
+template <const Panels& P>
+constexpr size_t kRoomFrom = &P == &kQ4k   ? 20
+                             : &P == &kQ6k ? 9
+                                           : SIZE_MAX;
+
+// Without and with room for unpacked weights, which few tokens and other paths leave alone.
 template <const Panels& P, auto Ref>
 void gemm(KernRun& run, const Shape& s, Kind kind) {
   const auto [groups, panels, tokens] = s;
@@ -58,7 +64,10 @@ void gemm(KernRun& run, const Shape& s, Kind kind) {
     const uint8_t* w = run.in(in.w);
     const float* row_scale = run.in(in.row_scale);
     float* y = run.out<float>((16 * panels + kGap) * tokens);
-    check(run, Ref, w, row_scale, apart(in.x, groups, tokens), s, y, room ? run.out<uint8_t>(kGemmRoom) : nullptr);
+    uint8_t* const lent = room ? run.out<uint8_t>(kGemmRoom) : nullptr;
+    check(run, Ref, w, row_scale, apart(in.x, groups, tokens), s, y, lent);
+    if (lent && (run.target().path != "avx2" || tokens < kRoomFrom<P>))
+      run.expect(lent, std::vector<uint8_t>(kGemmRoom, 0xA7), "room");
     if (emulated) return;
   }
 }

@@ -67,9 +67,9 @@ std::vector<KernelCase> gemv_cases() {
   const auto blocks = grid({0, 8, 16}, range(0, 5)), few_blocks = grid({8}, {4});
   // By pages the arithmetic is the same; panels begin and end as they do, over even and odd numbers of groups.
   const auto some = grid({0, 1, 2, 5, 24}, {0, 1, 4}), some_blocks = grid({0, 8, 16}, {0, 1, 3, 4});
-  // In streams three panels go together, and one or two before them alone.
-  const auto thirds = grid({0, 1, 2, 5, 24}, {0, 1, 2, 3, 4, 5, 8, 12}), few_thirds = grid({3}, {4});
-  const auto block_thirds = grid({0, 8, 16}, {0, 1, 2, 3, 4, 8, 12});
+  // In streams six panels go together, three before them, and one or two before those.
+  const auto sixths = grid({0, 1, 2, 5, 24}, {0, 1, 2, 3, 4, 5, 8, 9, 12}), few_sixths = grid({3}, {10});
+  const auto block_sixths = grid({0, 8, 16}, {0, 1, 2, 3, 4, 8, 9, 12}), few_block_sixths = grid({8}, {10});
   return {
       {"gemv_q8", shapes, few, quantized, gemv_q8<ref::gemv_q8>, q8_extra<ref::gemv_q8>},
       {"gemv_q4", shapes, few, quantized, gemv_panels<kQ4, ref::gemv_q4>, panels_extra<kQ4, ref::gemv_q4>},
@@ -83,14 +83,14 @@ std::vector<KernelCase> gemv_cases() {
        panels_extra<kQ4k, ref::gemv_q4k_pages>},
       {"gemv_q6k_pages", some_blocks, few_blocks, quantized, gemv_panels<kQ6k, ref::gemv_q6k_pages>,
        panels_extra<kQ6k, ref::gemv_q6k_pages>},
-      {"gemv_q8_streams", thirds, few_thirds, quantized, gemv_q8<ref::gemv_q8_streams>, q8_extra<ref::gemv_q8_streams>},
-      {"gemv_q4_streams", thirds, few_thirds, quantized, gemv_panels<kQ4, ref::gemv_q4_streams>,
+      {"gemv_q8_streams", sixths, few_sixths, quantized, gemv_q8<ref::gemv_q8_streams>, q8_extra<ref::gemv_q8_streams>},
+      {"gemv_q4_streams", sixths, few_sixths, quantized, gemv_panels<kQ4, ref::gemv_q4_streams>,
        panels_extra<kQ4, ref::gemv_q4_streams>},
-      {"gemv_q80_streams", thirds, few_thirds, quantized, gemv_panels<kQ80, ref::gemv_q80_streams>,
+      {"gemv_q80_streams", sixths, few_sixths, quantized, gemv_panels<kQ80, ref::gemv_q80_streams>,
        panels_extra<kQ80, ref::gemv_q80_streams>},
-      {"gemv_q4k_streams", block_thirds, few_blocks, quantized, gemv_panels<kQ4k, ref::gemv_q4k_streams>,
+      {"gemv_q4k_streams", block_sixths, few_block_sixths, quantized, gemv_panels<kQ4k, ref::gemv_q4k_streams>,
        panels_extra<kQ4k, ref::gemv_q4k_streams>},
-      {"gemv_q6k_streams", block_thirds, few_blocks, quantized, gemv_panels<kQ6k, ref::gemv_q6k_streams>,
+      {"gemv_q6k_streams", block_sixths, few_block_sixths, quantized, gemv_panels<kQ6k, ref::gemv_q6k_streams>,
        panels_extra<kQ6k, ref::gemv_q6k_streams>},
       {"gemv_f32",
        grid(range(0, 40, {64, 100, 172, 256, 288}), range(0, 5)),
